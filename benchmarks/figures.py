@@ -4,7 +4,8 @@
 
 A page has a line `<!-- figures: CASE -->`. This command fills the lines after it, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `what to expect`
-(see benchmarks/table.py), `five studies`, `full size`, `false gains`, `null verifications`,
+(see benchmarks/table.py), `five studies`, `full size`, `simplified winners`, `mixed example`,
+`false gains`, `null verifications`,
 `driver pairs`, `sst size`, `recipe NAME`, `myrocks repeat`, `optimizers`, `warm start` (these two
 also with ` real`), `guided real`, `suggestions`, `simulator`, `simulator summary`,
 `simulated study`, or a part of the parameter study (see benchmarks/parameter_study.py).
@@ -30,6 +31,7 @@ RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 MEASURED_LATER = (
     "optimizers", "optimizers real", "warm start", "warm start real", "simulated study",
     "guided real", "read counts", "five studies", "full size",
+    "simplified winners", "mixed example",
 )  # fmt: skip
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 _MAKERS: dict[str, Callable[[Any], str]] = {
@@ -37,6 +39,8 @@ _MAKERS: dict[str, Callable[[Any], str]] = {
     "false gains": figures_experiments.false_gains,
     "five studies": figures_studies.each_seed,
     "full size": figures_studies.full_size,
+    "simplified winners": figures_studies.simplified,
+    "mixed example": figures_studies.mixed_example,
     "guided real": figures_optimizers.guided,
     "myrocks repeat": figures_experiments.repeats,
     "null verifications": figures_experiments.null_verifications,

@@ -157,3 +157,46 @@ def full_size(results: dict[str, Any]) -> str:
 
 def _at_full_size(case: dict[str, Any]) -> dict[str, Any] | None:
     return next((v for v in case["verifications"] if v["scale"] == "1"), None)
+
+
+def simplified(results: dict[str, Any]) -> str:
+    """Return a row per search of benchmarks/simplified_winners.py."""
+    heads = ["search", "claim", "`balanced`", "changes found", "changes left",
+             "share of the gain kept", "more runs", "more seconds"]  # fmt: skip
+    rows = [_simplified_row(found) for found in results["found"]]
+    summary = results["summary"]
+    return (
+        f"{results['records']:,} records. In the median, {summary['median_changes']:g} of "
+        f"{summary['median_raw_changes']:g} changes are left.\n\n{table_text(heads, rows)}"
+    )
+
+
+def _simplified_row(found: dict[str, Any]) -> list[str]:
+    kept = found["simplified"]["kept_gain"]
+    share = (
+        "all, nothing taken back"
+        if kept is None
+        else " (".join(
+            [f"{kept['median']:.2f}", f"{kept['low']:.2f}\N{EN DASH}{kept['high']:.2f})"]
+        )
+    )
+    return [found["study"], found["status"], times_text(found["objective"]),
+            str(found["raw_changes"]), str(found["changes"]), share, str(found["more_runs"]),
+            f"{found['more_seconds']:.0f}"]  # fmt: skip
+
+
+def mixed_example(results: dict[str, Any]) -> str:
+    """Return a row per seed of benchmarks/mixed_example.py."""
+    heads = ["seed", "claim", "`balanced`", "operations/s", "p99 of gets", "pairs", "runs",
+             "minutes"]  # fmt: skip
+    return table_text(heads, [_mixed_row(found) for found in results["studies"]])
+
+
+def _mixed_row(found: dict[str, Any]) -> list[str]:
+    verified = found["verification"]
+    ends = [str(found["runs"]), f"{found['seconds'] / 60:.0f}"]
+    if verified is None:
+        return [str(found["seed"]), found["status"], "", "", "", "0", *ends]
+    ratios = [verified["ratios"][name] for name in ("throughput_ops_s", "get_p99_us")]
+    return [str(found["seed"]), found["status"], times_text(verified["objective"]),
+            *map(times_text, ratios), str(verified["pairs"]), *ends]  # fmt: skip

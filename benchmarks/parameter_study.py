@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.importance import find_importance, importance_document, runs_of
+from lsmtune.analysis.importance import find_importance, runs_of
+from lsmtune.analysis.importance_document import importance_document
 from lsmtune.knobs.catalogue import load
 from lsmtune.recipes.jin2022.shipped import Mode, shipped
 from lsmtune.recipes.jin2022.study import METRICS, MODE_NAMES, MODES, Plan

@@ -41,7 +41,7 @@ LOGGED_AS_NUMBER = {"index_type", "checksum", "data_block_index_type", "index_sh
                     "wal_recovery_mode", "prepopulate_block_cache", "wal_compression"}  # fmt: skip
 """Enumerations that a LOG prints as numbers."""
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _STRUCT = re.compile(r"\b(?:struct|class) (?:ROCKSDB_\w+ )?(\w+)[^;{]*\{")
 _ENUM = re.compile(r"\benum (?:class )?\w+[^;{]*\{([^}]*)\}")
 _MEMBER = re.compile(r"^\s*[\w:<>,\s]*?[\w>]\s+(\w+)\s*=\s*([^;{}]+);", re.MULTILINE)
@@ -77,7 +77,7 @@ def git(clone: Path, *arguments: str) -> str:
 
 def defaults(headers: str) -> dict[str, object]:
     """Return the default of each option in the headers of one version."""
-    text = _COMMENT.sub("", headers)
+    text = COMMENT.sub("", headers)
     constants = {**NAMED_CONSTANTS, **enumerators(text)}
     return {
         prefix + name: value

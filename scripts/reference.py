@@ -2,9 +2,9 @@
 
     python scripts/reference.py [--check]
 
-Writes commands.md, study-file.md, workloads.md, metrics.md and optimizers.md. With --check it
-writes nothing and ends with exit code 1 if a page is not current. knobs.md, knobs-tikv.md and
-study.schema.json are written by `lsmtune knobs --markdown` and `lsmtune schema`.
+Writes commands.md, study-file.md, workloads.md, metrics.md, facts.md and optimizers.md. With
+--check it writes nothing and ends with exit code 1 if a page is not current. knobs.md,
+knobs-tikv.md and study.schema.json are written by `lsmtune knobs --markdown` and `lsmtune schema`.
 """
 
 import json
@@ -16,6 +16,7 @@ from typing import Any
 
 import typer
 
+from lsmtune.analysis.inspect.facts import NAMES
 from lsmtune.cli.main import app
 from lsmtune.cli.study_schema import study_schema
 from lsmtune.limits import default_limits
@@ -229,17 +230,17 @@ def _default_constraints() -> list[str]:
         found.setdefault(tuple(map(str, limits)), []).append(f"`{name}`")
     common = set.intersection(*map(set, found))
     lines = [
-        "## Default constraints",
+        "## Default limits",
         "",
-        f"Every workload has the constraints {' and '.join(f'`{one}`' for one in sorted(common))}.",
-        "The table has the other default constraints. They bound the latency of each kind of",
+        f"Every workload has the limits {' and '.join(f'`{one}`' for one in sorted(common))}.",
+        "The table has the other default limits. They bound the latency of each kind of",
         "operation of the workload. If the workload only writes, they also bound the work of",
         "the [probe](../explanation/measuring.md#5-probe), which reads after the workload: the",
         "data blocks per get, and the sorted runs per scan. The engines myrocks, embedded, tikv",
-        "and simulated do not count this work. There, the constraints bound the p50 and p99",
+        "and simulated do not count this work. There, the limits bound the p50 and p99",
         "latency of the same reads by `1.1 * base`.",
         "",
-        "| workloads | further constraints |",
+        "| workloads | further limits |",
         "|---|---|",
     ]
     for limits, names in found.items():
@@ -251,8 +252,8 @@ def _default_constraints() -> list[str]:
         "If the runs of the baseline vary too much to check a default bound, lsmtune uses and",
         "reports a wider bound: the tightest one that `max_pairs` pairs of runs can check.",
         "",
-        "Your own constraint on a metric replaces the default constraint on this metric, and its",
-        "bound never changes. The constraint `METRIC <= none` removes the default constraint.",
+        "Your own limit on a metric replaces the default limit on this metric, and its",
+        "bound never changes. The limit `METRIC <= none` removes the default limit.",
     ]
 
 
@@ -274,7 +275,7 @@ def metrics() -> str:
     lines = [
         "# Metrics",
         "",
-        'A metric can be an objective or have a constraint if the column "better" names a better',
+        'A metric can be an objective or have a limit if the column "better" names a better',
         "direction. Engine and workload decide which metrics a trial has.",
         "`lsmtune trials STUDY --json` prints the metrics of each trial.",
         "[How a trial runs](../explanation/measuring.md#source-of-each-metric) names the source of",
@@ -292,6 +293,23 @@ def metrics() -> str:
         f"| `{m.name}` | {m.unit} | {m.better or '-'} | {_cell(m.meaning)} |"
         for m in METRICS.values()
     ]
+    return "\n".join(lines) + "\n"
+
+
+def facts() -> str:
+    """Return the page of all facts of a store."""
+    lines = [
+        "# Facts",
+        "",
+        "`lsmtune inspect` reads facts of a store out of tickers, histograms, events, tables,",
+        "options and results. The rules of the [findings](../findings.md) judge them.",
+        "`lsmtune inspect LOG --json` prints them, each with value, unit, source and period.",
+        "Options of RocksDB that are numbers or switches are facts too, under their own names.",
+        "",
+        "| fact | unit | meaning |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{name}` | {unit} | {meaning} |" for name, (unit, meaning) in NAMES.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -323,6 +341,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "study-file.md": study_file,
     "workloads.md": workloads,
     "metrics.md": metrics,
+    "facts.md": facts,
     "optimizers.md": optimizers,
 }
 """The generated pages, by file name."""

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -57,7 +58,7 @@ def test_flags_are_what_db_bench_does_not_do_anyway() -> None:
         ('{"knobs": {"write_bufer_size": 1}}', "knobs: .*'write_bufer_size'.*'write_buffer_size'"),
         ('{"knobs": {"threads": 2}}', "knobs: threads .*workload"),
         ('{"knobs": {"compression_type": "lz5"}}', "knobs.compression_type: .*'lz5'.*none, snappy"),
-        ('{"knobs": {"num_levels": 6.5}}', "knobs.num_levels: .*6.5 .*5 to 8"),
+        ('{"knobs": {"num_levels": 6.5}}', "knobs.num_levels: .*6.5 .*whole.*0 to 100"),
         (f'{{"knobs": {{"max_bytes_for_level_multiplier": {HUGE}}}}}', "multiplier: .*finite"),
         (f'{{"knobs": {{"block_size": {HUGE}}}}}', "block_size: .*finite"),
         (f'{{"metrics": {{"write_amp": {HUGE}}}}}', "write_amp: .*finite"),
@@ -121,12 +122,46 @@ def test_a_workload_name_that_is_no_text_is_a_mistake_of_the_user(
 
 @pytest.mark.parametrize(
     ("knob", "value"),
-    [("num_levels", 10**9), ("num_levels", 0), ("block_size", 0), ("target_file_size_base", 1),
-     ("max_write_buffer_number", 0)],
+    [("num_levels", 10**9), ("num_levels", -1), ("num_levels", "six"), ("num_levels", True),
+     ("cache_size", -1), ("cache_size", "8MiB"), ("write_buffer_size", -4096),
+     ("target_file_size_base", None), ("cache_numshardbits", 20), ("block_size", 1 << 33),
+     ("cache_high_pri_pool_ratio", 1.5), ("bloom_bits", False), ("mmap_read", "yes")],
 )  # fmt: skip
-def test_values_that_the_engine_does_not_accept_are_refused(
-    knob: str, value: int, tmp_path: Path
+def test_values_that_rocksdb_refuses_are_named_with_line_and_knob(
+    knob: str, value: Any, tmp_path: Path
 ) -> None:
-    (line,) = read(tmp_path, json.dumps({"knobs": {knob: value}}))
-    assert line.error
-    assert knob in line.error
+    (*_, line) = read(tmp_path, "{}", json.dumps({"knobs": {knob: value}}))
+    assert line.is_wrong
+    assert re.match(f"line 2: knobs.{knob}: value {re.escape(repr(value))} ", str(line.error))
+
+
+@pytest.mark.parametrize(
+    ("knob", "value"),
+    [("cache_size", 0), ("cache_size", 1000), ("num_levels", 0), ("block_size", 0),
+     ("target_file_size_base", 1), ("max_write_buffer_number", 0), ("write_buffer_size", 1 << 40),
+     ("level0_stop_writes_trigger", 10**6), ("block_size", 8192.0), ("compaction_pri", 3.0)],
+)  # fmt: skip
+def test_values_that_rocksdb_runs_with_are_read_also_outside_a_search(
+    knob: str, value: float, tmp_path: Path
+) -> None:
+    (line,) = read(tmp_path, json.dumps({"knobs": {knob: value}, "metrics": {"write_amp": 3}}))
+    assert line.error is None
+    assert line.knobs == {knob: value}
+    assert isinstance(line.knobs[knob], int)
+    assert read(tmp_path, line.to_json()) == [line]
+
+
+def test_what_is_null_is_missing(tmp_path: Path) -> None:
+    nulls = {"id": None, "metrics": {"write_amp": None, "total_s": 5.5}, "error": None,
+             "engine": None, "note": None}  # fmt: skip
+    (line,) = read(tmp_path, json.dumps(nulls))
+    assert (line.id, line.error, line.metrics) == ("1", None, {"total_s": 5.5})
+    assert line.others == {"note": None}
+    (empty,) = read(tmp_path, json.dumps({"workload": None, "knobs": None, "metrics": None}))
+    assert (empty.error, empty.workload, empty.metrics) == (None, Workload(), {})
+
+
+def test_a_failed_run_with_the_defaults_is_no_mistake(tmp_path: Path) -> None:
+    failed, wrong = read(tmp_path, '{"id": "a", "error": "out of space"}', '{"seed": "x"}')
+    assert (failed.error, failed.is_wrong) == ("out of space", False)
+    assert wrong.is_wrong

@@ -24,6 +24,7 @@ from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
 from lsmtune.metrics.db_bench import parse_banner, parse_results
+from lsmtune.metrics.db_bench_runs import parse_runs
 from lsmtune.metrics.go_ycsb import parse_go_ycsb
 from lsmtune.metrics.statistics import parse_statistics
 from lsmtune.reading import read_text
@@ -201,6 +202,7 @@ def _db_bench(data: bytes, folder: Path) -> None:
     text = data.decode(errors="replace")
     parse_compaction_tables(text)
     parse_banner(text, text)
+    parse_runs(text, [])
     for parse in (parse_results, parse_statistics, parse_stall_summary):
         with suppress(ParseError):
             parse(text)

@@ -5,7 +5,9 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from fakes.bench_texts import MIDDLE_HEADER, banner, histogram, report, result, row, statistics
 from lsmtune.cli import tuning
+from lsmtune.engines.option_files import base_text
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from mutated.engines import db_bench_text
@@ -89,7 +91,54 @@ def _status_text() -> list[bytes]:
     return [(CAPTURED / "myrocks-6.29-engine-status-universal.txt").read_bytes()]
 
 
+def _options(data: bytes, folder: Path) -> None:
+    path = write_file(data, folder, "options")
+    _inspected(path, folder)
+    base_text(data.decode(errors="replace"), "options")
+
+
+_FILES_OF_OPTIONS = (
+    'x_options = "write_buffer_size=64M,max_open_files=9,block_based_table_factory={block_size=8K;'
+    'filter_policy=bloomfilter:10:false},compaction_options_universal.size_ratio=3"\n',
+    '--a_options={"max_open_files":"9","write_buffer_size":"8388608"}\n',
+    "[log]\nlevel = info\n[rocksdb]\nblock-cache-size = 1G\ntotal-write-buffer-size = 8388608\n",
+    "[raftstore]\nsync-log = false\n[rocksdb.writecf]\nwrite-buffer-size = '8MB'\n",
+    "[mysqld]\nrocksdb_max_total_wal_size=8m\nrocksdb_override_cf_options=a={ttl=7}\n",
+)
+
+
+def _options_texts() -> list[bytes]:
+    return [text.encode() for text in _FILES_OF_OPTIONS]
+
+
+def _reports() -> list[bytes]:
+    texts = [report(row(250_000), row(90_000, "fillseq.wal_enabled.v800", "9.5.0"))]
+    texts.append(report([str(1 + at) for at in range(16)] + ["bulkload"], header=MIDDLE_HEADER))
+    texts.append(texts[0].replace("\t", "  "))
+    return [text.encode() for text in texts]
+
+
+def _compared_texts() -> list[bytes]:
+    text = banner() + result("overwrite", 100) + histogram(11, 70) + statistics(4, 12, 5)
+    text += "overwrite [AVG 4 runs] : 100000 (± 1960) ops/sec;   11.1 (± 0.2) MB/sec\n"
+    options = "write_buffer_size=64MB;compaction_options_universal={size_ratio=5;};"
+    return [text.encode(), options.encode(), *_reports()]
+
+
+def _compared(data: bytes, folder: Path) -> None:
+    """A damaged text before the change and whole texts after it."""
+    before = write_file(data, folder, "before.txt")
+    for number, text in enumerate(_compared_texts()[:3]):
+        after = write_file(text, folder, f"after{number}.txt")
+        command("inspect", before, after, "--compare")
+        page = folder / "page.html"
+        json.loads(command("inspect", before, "--after", after, "--json", "--page", page))
+
+
 READERS = {
+    "inspect_options": Reader(_options, _options_texts),
+    "inspect_report": Reader(_output, _reports),
+    "inspect_compared": Reader(_compared, _compared_texts),
     "inspect_db_bench": Reader(_output, db_bench_text),
     "inspect_status": Reader(_output, _status_text),
     "log": Reader(_log, _log_texts),

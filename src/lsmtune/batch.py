@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.possible import is_possible, possible_text
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.reading import parse_json, read_text
 from lsmtune.spec import catalogue_of
@@ -28,8 +29,9 @@ class BatchLine:
     """One run: a workload, and the knobs that differ from the defaults of db_bench.
 
     Values are those of db_bench's flags at full size; nothing is scaled. `metrics` is empty if
-    nothing was measured. `error` is the reason of a failed run, or the mistake in the line. `seed`
-    is the seed of the run. `disturbance` says what disturbed a run that was kept all the same.
+    nothing was measured; a metric that a run does not have is left out. `error` is the reason of a
+    failed run, or the mistake in the line (`is_wrong`). `seed` is the seed of the run.
+    `disturbance` says what disturbed a run that was kept all the same.
     `rocksdb` is the version of RocksDB that ran it, if known.
     `others` are the keys of the line that lsmtune does not know: they are kept as they are.
     `engine` is the engine that ran it; names and defaults of the knobs are those of this engine. A
@@ -46,6 +48,7 @@ class BatchLine:
     rocksdb: str | None = None
     engine: EngineName = "rocksdb"
     others: Mapping[str, Any] = field(default_factory=dict)
+    is_wrong: bool = False
 
     def to_json(self) -> str:
         """Return the line as text."""
@@ -89,16 +92,16 @@ def _lines(text: str) -> Iterator[BatchLine]:
             try:
                 document = parse_json(line, f"line {number}")
             except UserError as error:
-                yield BatchLine(name, error=str(error))
+                yield BatchLine(name, error=str(error), is_wrong=True)
                 continue
             try:
                 if not isinstance(document, dict):
                     raise UserError("not a JSON object")
                 _check_characters(document)
-                name = str(document.get("id", number))
+                name = str(number if document.get("id") is None else document["id"])
                 yield _line(name, document)
             except UserError as error:
-                yield BatchLine(name, error=f"line {number}: {error}")
+                yield BatchLine(name, error=f"line {number}: {error}", is_wrong=True)
 
 
 def _check_characters(document: dict[str, Any]) -> None:
@@ -111,6 +114,9 @@ def _check_characters(document: dict[str, Any]) -> None:
 
 
 def _line(name: str, document: dict[str, Any]) -> BatchLine:
+    others = {key: value for key, value in document.items() if key not in _KEYS}
+    # JSON writers put null for what is missing.
+    document = {key: value for key, value in document.items() if value is not None}
     try:
         workload = Workload.model_validate(document.get("workload", {}))
     except ValidationError as error:
@@ -119,6 +125,7 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
     knobs, metrics = document.get("knobs", {}), document.get("metrics", {})
     if not isinstance(knobs, dict) or not isinstance(metrics, dict):
         raise UserError("knobs, metrics: use JSON objects of names and values")
+    metrics = {name: value for name, value in metrics.items() if value is not None}
     engine = document.get("engine", workload.preset.engine)
     if engine not in workload.preset.engines:
         allowed = ", ".join(workload.preset.engines)
@@ -143,14 +150,16 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
         raise UserError(
             f"rocksdb: {rocksdb!r} is not a version; use three or four numbers, such as 11.8.1"
         )
-    others = {key: value for key, value in document.items() if key not in _KEYS}
     return BatchLine(
         name, workload, checked, metrics, error_text, seed, disturbance, rocksdb, engine, others
     )
 
 
 def knob_value(catalogue: Catalogue, name: str, value: Any) -> Value:
-    """Return the value in the knob's type; UserError if it is not allowed."""
+    """Return the value in the knob's type; UserError if RocksDB would not run with it.
+
+    Values that no search tries are allowed: other programs have measured them.
+    """
     knob = catalogue.knob(name)
     if isinstance(value, int | float) and not abs(value) <= _MOST:
         raise UserError(f"knobs.{name}: not a finite number of at most {_MOST:g}")
@@ -158,13 +167,11 @@ def knob_value(catalogue: Catalogue, name: str, value: Any) -> Value:
         value = bool(value)
     if knob.kind == "float" and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
-    if isinstance(value, int | float) and not knob.accepts(value):
+    if knob.kind != "float" and isinstance(value, float) and value.is_integer():
+        value = int(value)  # tables with empty cells write whole numbers as 4.0
+    if not isinstance(value, bool | int | float | str) or not is_possible(knob, value):
         raise UserError(
-            f"knobs.{name}: value {value!r} is not allowed; allowed: {knob.accepted_text()}"
-        )
-    if not isinstance(value, bool | int | float | str) or not knob.around(value).allows(value):
-        raise UserError(
-            f"knobs.{name}: value {value!r} is not allowed; allowed: {knob.allowed_text()}"
+            f"knobs.{name}: value {value!r} is not allowed; allowed: {possible_text(knob)}"
         )
     return value
 

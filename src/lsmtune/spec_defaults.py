@@ -125,6 +125,12 @@ def check_system(
     engine: EngineName, load: Workload, program: str, rocksdb: str | None, library: str | None
 ) -> None:
     """Raise UserError if the settings do not name one RocksDB that runs the workload."""
+    if load.write_skew is not None and engine == "rocksdb" and program != DRIVER:
+        raise UserError(
+            "workload.write_skew: db_bench cannot write some records more often, but lsmtune's "
+            "driver can: set rocksdb to an installed version, such as from `lsmtune engines "
+            "install rocksdb`, or library to your librocksdb.so"
+        )
     named = [key for key, value in (("rocksdb", rocksdb), ("library", library)) if value]
     if not named:
         if engine == "rocksdb" and program == DRIVER:

@@ -6,6 +6,7 @@ from math import sqrt
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import bdtr, stdtrit
 
 
@@ -64,16 +65,42 @@ def unpaired_ratio_interval(
 
     Both sequences are positive and have at least 2 values. Without noise it is a point.
     """
-    later, earlier = (np.log(np.asarray(values, dtype=float)) for values in (trial, base))
-    parts = [float(values.var(ddof=1)) / len(values) for values in (later, earlier)]
-    centre, variance = float(later.mean() - earlier.mean()), sum(parts)
+    later, earlier = (Mean.of(np.log(np.asarray(values, dtype=float))) for values in (trial, base))
+    return exponential(difference_interval(later, earlier, confidence))
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean, the variance of the mean, and the degrees of freedom of that variance."""
+
+    value: float
+    variance: float
+    freedom: int
+
+    @classmethod
+    def of(cls, values: Sequence[float] | NDArray[np.float64]) -> "Mean":
+        """Return the mean of at least 2 values."""
+        numbers = np.asarray(values, dtype=float)
+        count = len(numbers)
+        return cls(float(numbers.mean()), float(numbers.var(ddof=1)) / count, count - 1)
+
+
+def difference_interval(later: Mean, earlier: Mean, confidence: float = 0.95) -> Interval:
+    """Return later - earlier of two means, with Welch's interval. Without noise it is a point."""
+    parts = [later.variance, earlier.variance]
+    centre, variance = later.value - earlier.value, sum(parts)
     if variance == 0:
-        return Interval(*[float(np.exp(centre))] * 3)
+        return Interval(centre, centre, centre)
     freedom = variance**2 / sum(
-        part**2 / (len(values) - 1) for part, values in zip(parts, (later, earlier), strict=True)
+        part**2 / mean.freedom for part, mean in zip(parts, (later, earlier), strict=True)
     )
     half = float(stdtrit(freedom, (1 + confidence) / 2)) * variance**0.5
-    return Interval(*(float(np.exp(x)) for x in (centre, centre - half, centre + half)))
+    return Interval(centre, centre - half, centre + half)
+
+
+def exponential(logs: Interval) -> Interval:
+    """Return the interval of a ratio from the interval of its logarithm."""
+    return Interval(*(float(np.exp(x)) for x in (logs.median, logs.low, logs.high)))
 
 
 def ratio_of_means(

@@ -105,10 +105,14 @@ def compaction(
     at_s: float, job: int, *, reason: str = "LevelL0FilesNum", inputs: Sequence[int] = (0, 1),
     output: int = 1, family: str = "default", read: int = 1 << 20, written: int = 1 << 20,
     took_s: float = 1.0, cpu: float = 0.5, parts: int = 1, deletes: int = 0, snapshot: int = -1,
+    file: int | None = None, dropped: int = 0,
 ) -> list[Line]:  # fmt: skip
-    """Return the events of a compaction; `cpu` is the share of its time on the CPU."""
+    """Return the events of a compaction; `cpu` is the share of its time on the CPU.
+
+    `file` is the number of its only input file, `dropped` the number of records that it drops.
+    """
     end, micros = at_s + took_s, round(took_s * _MICROS)
-    files = {f"files_L{level}": [100 + level] for level in inputs}
+    files = {f"files_L{level}": [file or 100 + level] for level in inputs}
     made = {"num_entries": max(deletes, 1000), "num_deletions": deletes}
     return [
         event(at_s, "compaction_started", job=job, cf_name=family, compaction_reason=reason,
@@ -118,7 +122,7 @@ def compaction(
         event(end, "compaction_finished", job=job, compaction_time_micros=micros,
               compaction_time_cpu_micros=round(micros * cpu), output_level=output,
               num_output_files=1, total_output_size=written, num_input_records=1000,
-              num_output_records=1000, num_subcompactions=parts, lsm_state=LSM),
+              num_output_records=1000 - dropped, num_subcompactions=parts, lsm_state=LSM),
     ]  # fmt: skip
 
 

@@ -156,6 +156,9 @@ READS: dict[str, str] = {
     "range-deletions": log(flush(1, 2, num_range_deletions=4000)),
     "quiet-deletions": log(flush(1, 2, entries=9000, deletes=8000), (9000, "still here")),
     "snapshot-held": log(compaction(1, 2, snapshot=77), compaction(4000, 3, snapshot=77)),
+    "endless-compaction": log(*(
+        compaction(2 * n, 100 + n, reason="BottommostFiles", inputs=(6,), output=6, file=99 + n)
+        for n in range(8))),
     "snapshot-released": log(compactions(4, reason="BottommostFiles", inputs=(6,), output=6)),
     "periodic-in-place": log(
         compactions(2, reason="PeriodicCompaction", inputs=(3,), output=3, deletes=900),
@@ -231,7 +234,12 @@ OTHERS: dict[str, str] = {
         "level_compaction_dynamic_level_bytes can't be used together"),
     "merge-number-ignored": "max_write_buffer_number=2;min_write_buffer_number_to_merge=4",
     "wal-off": "[mysqld]\nrocksdb_write_disable_wal=1\n",
-    "tikv-family-cache": '[rocksdb.defaultcf]\nblock-cache-size = "12GB"\n',
+    "tikv-family-cache": '[storage.block-cache]\ncapacity = "16GB"\n[rocksdb.defaultcf]\n'
+    'block-cache-size = "12GB"\n',
+    "tikv-sync-log": "[raftstore]\nsync-log = false\n[rocksdb.defaultcf]\n",
+    "low-wal-limit": "[mysqld]\nrocksdb_max_total_wal_size=16m\n",
+    "filter-without-bits": "write_buffer_size=64m;block_based_table_factory={filter_policy="
+    "rocksdb.BuiltinBloomFilter}",
     "tikv-flow-control": "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 20\n",
     "soft-above-hard": "soft_pending_compaction_bytes_limit=64G;"
     "hard_pending_compaction_bytes_limit=8G",

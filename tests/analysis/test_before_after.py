@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lsmtune.analysis.inspect.before_after import Judgement, compare, compared_document
 from lsmtune.analysis.inspect.read import inspect_path
-from lsmtune.cli.inspecting import compared_lines
+from lsmtune.cli.before_after import compared_lines
 
 PLANTED = Path(__file__).parents[1] / "data" / "planted"
 HEALTHY = inspect_path(PLANTED / "healthy.LOG.gz")

@@ -8,6 +8,7 @@ from planted_texts import GIB, L0, MEMTABLES, MIB, PENDING, TEXTS, compactions, 
 from test_inspect import CAUSES, PLANTED
 from test_rules import codes, the
 
+from lsmtune.analysis.inspect.computed_steps import computed
 from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.first_steps import direction, first_step, steps
 from lsmtune.analysis.inspect.inspection import Finding
@@ -94,7 +95,9 @@ def test_a_code_without_a_step_is_a_fault() -> None:
 @pytest.mark.parametrize("code", sorted(codes()))
 def test_a_step_names_one_of_the_options_of_its_finding(code: str, tmp_path: Path) -> None:
     finding = planted(code, tmp_path)
-    assert finding.first_step in steps()[code]
+    step, _ = first_step(code, finding.look_at)
+    assert step in steps()[code]
+    assert finding.first_step == computed(step, finding.current)[0]
     if finding.look_at:
         assert finding.first_action is not None
         assert finding.first_action.option in finding.look_at

@@ -226,3 +226,74 @@ def test_page_has_every_knob(found: Importance) -> None:
     assert page.index("compression_type") < page.index("</h1>")
     for name in (*MATTERING, *USELESS):
         assert name in page or name.replace("_", "_<wbr>") in page
+
+
+def without(lines: list[BatchLine], metric: str, missing: slice) -> list[BatchLine]:
+    """Return the lines, some of them without the metric."""
+    lacking = {line.id for line in lines[missing]}
+    return [
+        replace(line, metrics={n: v for n, v in line.metrics.items() if n != metric})
+        if line.id in lacking
+        else line
+        for line in lines
+    ]
+
+
+def test_runs_without_a_metric_are_left_out_for_this_metric_only(quick_models: None) -> None:
+    lines = without(make_lines(120), "write_amp", slice(0, None, 8))
+    runs = runs_of(lines, CATALOGUE)
+    assert runs.metrics == ["total_s", "write_amp"]
+    written, timed = find_importance(runs, ["write_amp", "total_s"], 1).metrics
+    assert (written.runs, written.missing_runs) == (140, 20)
+    assert (timed.runs, timed.missing_runs) == (160, 0)
+    assert {knob.knob for knob in written.knobs[:3]} == set(MATTERING)
+    assert "20 of 160" in accuracy_text(written)
+    assert "160" not in accuracy_text(timed)
+    assert set(knob_ranking(runs, ["write_amp"])[:3]) == set(MATTERING)
+    assert set(lasso_ranking(runs, ["write_amp", "total_s"])) == {*MATTERING, *USELESS}
+
+
+def test_a_metric_that_too_few_configs_have_is_refused_with_the_others() -> None:
+    lines = without(make_lines(60, replicated=0), "write_amp", slice(29, None))
+    runs = runs_of(lines, CATALOGUE)
+    assert runs.metrics == ["total_s"]
+    with pytest.raises(UserError, match=r"'write_amp'.*30.*: total_s"):
+        find_importance(runs, ["write_amp"], 1)
+
+
+def test_a_knob_that_the_runs_of_a_metric_do_not_vary_is_unknown_there(quick_models: None) -> None:
+    lines = make_lines(120, replicated=0)
+    lines = [
+        replace(line, knobs={**line.knobs, "num_levels": 6 + place % 2 if place % 2 else 6})
+        for place, line in enumerate(lines)
+    ]
+    seven = {line.id for line in lines if line.knobs["num_levels"] == 7}
+    lines = [
+        replace(line, metrics={"total_s": line.metrics["total_s"]}) if line.id in seven else line
+        for line in lines
+    ]
+    found = find_importance(runs_of(lines, CATALOGUE), ["write_amp", "total_s"], 1)
+    written, timed = found.metrics
+    assert "num_levels" not in {knob.knob for knob in written.knobs}
+    assert "num_levels" in {knob.knob for knob in timed.knobs}
+    both = replace(found, metrics=tuple(
+        weakened(replace(found, metrics=(m,)), 0.5).metrics[0] for m in (written, timed)
+    ))  # fmt: skip
+    assert "not varied" in render_importance("both", both)
+
+
+def test_no_block_cache_is_a_value_of_its_own_on_a_logarithmic_scale(quick_models: None) -> None:
+    lines = [
+        replace(
+            line,
+            knobs={**line.knobs, "cache_size": 0 if place % 3 else line.knobs["cache_size"]},
+            metrics={"total_s": 9.0 if place % 3 else 5.0},
+        )
+        for place, line in enumerate(make_lines(90, replicated=0))
+    ]
+    runs = runs_of(lines, CATALOGUE)
+    (cache,) = (factor for factor in runs.design.factors if factor.name == "cache_size")
+    assert cache.special == (0,)
+    assert np.isfinite(runs.design.matrix).all()
+    (metric,) = find_importance(runs, ["total_s"], 1).metrics
+    assert metric.knobs[0].knob == "cache_size"

@@ -129,6 +129,9 @@ def test_actions_are_in_the_document_and_agree_with_the_catalogue(tmp_path: Path
     (few,) = (f for f in document["findings"] if f["code"] == "few-memtables")
     assert few["actions"][0] == {
         "option": "max_write_buffer_number",
+        "direction": "raise",
+        "from": "2",
+        "to": "4",
         "cost": action("max_write_buffer_number").cost,
         "online": True,
         "since": "6.0",
@@ -182,7 +185,46 @@ ALIKE: dict[str, tuple[str, str]] = {
         "rate_bytes_per_sec 0, total_trash_size 0")),
     "tables with references to blobs": ("tiny-levels", log(family={
         "max_bytes_for_level_base": 4 * MIB, "enable_blob_files": "true"})),
-    "readahead below 8": ("no-readahead", log(version="7.8.3")),
+    "readahead below 8.6": ("no-readahead", log(version="8.5.4")),
+    "readahead of an old TiKV": ("no-readahead", "[raftstore]\nsync-log = true\n[rocksdb]\n"
+                                 "compaction-readahead-size = 0\n"),
+    "readahead of TiKV": ("no-readahead", "[raft-engine]\nenable = true\n[rocksdb]\n"
+                          'compaction-readahead-size = "2MB"\n'),
+    "caches of families that TiKV adds up": (
+        "tikv-family-cache", '[raftstore]\n[rocksdb.defaultcf]\nblock-cache-size = "12GB"\n'),
+    "caches of families that are not shared": (
+        "tikv-family-cache", TEXTS["tikv-family-cache"].replace(
+            "[rocksdb.defaultcf]", "shared = false\n[rocksdb.defaultcf]")),
+    "a log that is synced": ("tikv-sync-log", TEXTS["tikv-sync-log"].replace("false", "true")),
+    "a limit of the WAL above the memtables": (
+        "low-wal-limit", TEXTS["low-wal-limit"].replace("16m", "1g")),
+    "a limit of the WAL above small memtables": (
+        "low-wal-limit",
+        TEXTS["low-wal-limit"] + "rocksdb_default_cf_options=write_buffer_size=8m\n"),
+    "a limit of the WAL of one family": ("low-wal-limit", log(
+        database={"max_total_wal_size": 16 * MIB})),
+    "a filter with bits": ("filter-without-bits", TEXTS["filter-without-bits"].replace(
+        "rocksdb.BuiltinBloomFilter", "bloomfilter:10:false")),
+    "a filter that RocksDB 6 wrote": ("filter-without-bits", log(
+        version="6.29.5", tables={"filter_policy": "rocksdb.BuiltinBloomFilter"})),
+    "an OPTIONS file of RocksDB 6": (
+        "filter-without-bits", "[Version]\n  rocksdb_version=6.8.1\n[DBOptions]\n"
+        '[CFOptions "default"]\n[TableOptions/BlockBasedTable "default"]\n'
+        "  filter_policy=rocksdb.BuiltinBloomFilter\n"),
+    "a limit of the WAL in a file by hand": (
+        "wal-limit-unused", "[DBOptions]\n  max_total_wal_size=1073741824\n"
+        '[CFOptions "default"]\n  write_buffer_size=67108864\n'),
+    "compactions in place that drop records": ("endless-compaction", log(*(
+        compaction(2 * n, 100 + n, reason="BottommostFiles", inputs=(6,), output=6, file=99 + n,
+                   dropped=10) for n in range(8)))),
+    "compactions in place of other files": ("endless-compaction", log(*(
+        compaction(2 * n, 100 + n, reason="BottommostFiles", inputs=(6,), output=6, file=20 + n)
+        for n in range(8)))),
+    "compactions of old files": ("endless-compaction", TEXTS["endless-compaction"].replace(
+        "BottommostFiles", "PeriodicCompaction")),
+    "a file that is compacted without an end": ("snapshot-released", TEXTS["endless-compaction"]),
+    "a level 1 as large as a batch of level 0": ("tiny-levels", log(family={
+        "max_bytes_for_level_base": 24 * MIB, "write_buffer_size": 6 * MIB})),
     "readahead by default": ("no-readahead", log(
         version="8.11.3", database={"compaction_readahead_size": 2 * MIB})),
     "periodic compaction since 8.11": ("periodic-in-place", TEXTS["periodic-in-place"].replace(
@@ -266,6 +308,38 @@ def test_what_is_alike_and_harmless_is_no_finding(case: str, tmp_path: Path) -> 
     code, text = ALIKE[case]
     assert text != TEXTS[code]
     assert code not in found(tmp_path, text)
+
+
+CERTAIN: dict[str, tuple[str, str]] = {
+    "a filter of RocksDB 7": ("filter-without-bits", log(
+        version="7.0.2", tables={"filter_policy": "rocksdb.BuiltinBloomFilter"})),
+    "a filter in a file by hand": (
+        "filter-without-bits", '[DBOptions]\n[CFOptions "default"]\n'
+        '[TableOptions/BlockBasedTable "default"]\n  filter_policy=rocksdb.BuiltinBloomFilter\n'),
+    "a filter of MyRocks": (
+        "filter-without-bits", "[mysqld]\nrocksdb_default_cf_options=block_based_table_factory="
+        "{filter_policy=rocksdb.BuiltinBloomFilter}\n"),
+    "readahead since 8.6": ("no-readahead", log(version="8.6.0")),
+    "readahead of a newer TiKV": ("no-readahead", "[raft-engine]\nenable = true\n[rocksdb]\n"
+                                  "compaction-readahead-size = 0\n"),
+    "a limit of the WAL of two families": ("low-wal-limit", log(
+        families=("default", "a"), database={"max_total_wal_size": 16 * MIB})),
+    "a limit of the WAL below given memtables": (
+        "low-wal-limit", "max_total_wal_size=64M;write_buffer_size=128M"),
+    "a level 1 above 32 MiB, and large memtables": ("tiny-levels", log(family={
+        "max_bytes_for_level_base": 96 * MIB, "write_buffer_size": 512 * MIB})),
+    "a level 1 of 32 MiB and memtables by default": (
+        "tiny-levels", "max_bytes_for_level_base=32M;level0_file_num_compaction_trigger=8"),
+    "a file that is marked again and again": ("endless-compaction", TEXTS[
+        "endless-compaction"].replace("BottommostFiles", "FilesMarkedForCompaction")),
+}  # fmt: skip
+"""What is certain in one more situation: the finding that must come up, and a text."""
+
+
+@pytest.mark.parametrize("case", CERTAIN)
+def test_what_is_certain_is_a_finding(case: str, tmp_path: Path) -> None:
+    code, text = CERTAIN[case]
+    assert code in found(tmp_path, text)
 
 
 def test_rocksdb_8_1_ends_its_counts_of_stalls_with_a_comma(tmp_path: Path) -> None:

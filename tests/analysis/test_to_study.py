@@ -143,3 +143,14 @@ def test_the_scale_has_its_reason(tmp_path: Path, memtable: int, scale: str, at_
     study, _ = written(tmp_path / "OPTIONS")
     assert study["scale"] == scale
     assert at_scale in study.item("scale").trivia.comment
+
+
+def test_skewed_writes_are_suggested_only_for_workloads_that_write(tmp_path: Path) -> None:
+    path = tmp_path / "LOG"
+    path.write_text(OLD)
+    log = inspect_path(path)
+    load = replace(log.load, writes_s=1000.0, gets_s=10.0, seeks_s=0.0, read_percent=1.0)
+    writes = replace(log, load=load)
+    reads = replace(log, load=replace(load, writes_s=1.0, gets_s=1000.0, read_percent=99.9))
+    assert "write_skew" in study_files(writes, "O").study
+    assert "write_skew" not in study_files(reads, "O").study

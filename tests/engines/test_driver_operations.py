@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from fakes.driving import NEEDS_COMPILER, NEEDS_DRIVER, Do, Driven, Json, group, run
+from lsmtune.workloads.distinct_keys import skewed_keys
 
 pytestmark = [NEEDS_DRIVER, NEEDS_COMPILER]
 IN_ORDER = {"kind": "sequential"}
@@ -41,6 +42,32 @@ def test_unique_keys_are_all_written_by_clients_together(do: Do) -> None:
 def test_skewed_keys_are_among_the_others(keys: Json, do: Do) -> None:
     driven = do(LOAD, run("use", group(keys=keys, mix={"get": 1, "put": 1}, must_find=True)))
     assert told(driven, "use", "get")["count"] == told(driven, "use", "get")["records"]
+
+
+def test_skewed_puts_touch_as_many_keys_as_their_distribution_says(do: Do) -> None:
+    skew = 6.0
+    puts = run("puts", group(keys={"kind": "exponential", "range": skew}))
+    driven = do(puts, reads(keys=IN_ORDER))
+    found = told(driven, "read", "get")["records"]
+    assert found == pytest.approx(skewed_keys(1000, 1000, skew), rel=0.1)
+
+
+def test_writes_may_have_other_keys_than_reads(do: Do) -> None:
+    hot = {"kind": "exponential", "range": 20}
+    both = group(keys={"kind": "uniform"}, write_keys=hot, mix={"get": 1, "put": 1})
+    driven = do(run("use", both), reads("written", keys=IN_ORDER))
+    written = told(driven, "written", "get")["records"]
+    assert written == pytest.approx(skewed_keys(1000, 500, 20), rel=0.2)
+    # Uniform gets find few of the keys, skewed ones nearly always one of the hot keys.
+    assert told(driven, "use", "get")["records"] < 0.3 * told(driven, "use", "get")["count"]
+
+
+@pytest.mark.parametrize("keys", ["keys", "write_keys"])
+def test_keys_of_writes_and_the_kind_latest_exclude_each_other(keys: str, do: Do) -> None:
+    given = {"keys": {"kind": "uniform"}, "write_keys": {"kind": "uniform"}}
+    failed = do(run("load", group(**{**given, keys: {"kind": "latest"}}))).one("failed")
+    assert failed["kind"] == "plan"
+    assert "write_keys: not allowed" in failed["message"]
 
 
 @pytest.mark.parametrize("operation", ["get", "multi_get"])

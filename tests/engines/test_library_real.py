@@ -69,6 +69,22 @@ def test_a_trial_measures_what_happened(rig: Rig, engine: Installed) -> None:
     check_counts(measurement)
 
 
+def test_skewed_overwrites_write_less_than_uniform_ones(rig: Rig) -> None:
+    uniform, skewed = (
+        rig.run(workload=Workload(name="overwrite", num=20_000, write_skew=skew)).result
+        for skew in (None, 9.9)
+    )
+    assert skewed.status is Status.COMPLETE, skewed.reason
+    assert skewed.metrics["write_amp"] < 0.8 * uniform.metrics["write_amp"]
+
+
+def test_a_skewed_fill_leaves_the_expected_number_of_records(rig: Rig) -> None:
+    for skew in (None, 9.9):
+        result = rig.run(workload=Workload(num=20_000, write_skew=skew)).result
+        assert result.status is Status.COMPLETE, result.reason
+        assert result.metrics["space_amp"] == pytest.approx(0.55, abs=0.25)
+
+
 def test_filters_lower_the_counted_reads(rig: Rig) -> None:
     result = rig.run({**rig.base, "bloom_bits": 10.0}).result
     assert result.status is Status.COMPLETE, result.reason

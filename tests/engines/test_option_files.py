@@ -4,16 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.engines.option_files import check_readable, file_kind
+from lsmtune.engines.option_files import base_text, check_readable, file_kind, foreign_kind
 from lsmtune.errors import UserError
+from lsmtune.metrics.options_file import parse_options
 
 TEXTS = {
     "OPTIONS file": "[Version]\n  rocksdb_version=8.0.0\n[DBOptions]\n  max_open_files=-1\n",
     "my.cnf": "# ours\n[client]\nuser=x\n[mysqld]\nrocksdb_block_size=16384\n",
     "tikv.toml": '[server]\ngrpc-concurrency = 4\n[rocksdb.defaultcf]\nblock-size = "16KB"\n',
+    "arangod.conf": "[server]\nendpoint = tcp://[::]:8529\n[rocksdb]\n"
+    "total-write-buffer-size = 536870912\nmax-background-jobs = 4\n",
+    "options string": "write_buffer_size=64M,max_background_jobs=4",
     "LOG": "2025/10/07-10:00:00.000000 1234 RocksDB version: 9.9.3\n",
 }
-READ_BY = {"OPTIONS file": "rocksdb", "my.cnf": "myrocks", "tikv.toml": "tikv"}
+READ_BY = {"OPTIONS file": "rocksdb", "options string": "rocksdb", "my.cnf": "myrocks",
+           "tikv.toml": "tikv"}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", TEXTS)
@@ -33,6 +38,62 @@ def test_each_engine_reads_its_own_kind(kind: str, engine: str) -> None:
 
 def test_the_simulator_reads_options_files() -> None:
     check_readable(TEXTS["OPTIONS file"], "base", "simulated")
+
+
+OF_TIKV = ("[raftdb]\n", "[storage.block-cache]\n", 'raftstore.capacity = "0"\n',
+           'rocksdb.writecf.block-size = "8KB"\n', "[rocksdb]\nmax-open-files = 900\n",
+           "[rocksdb.titan]\n", "[server]\naddr = ''\n[raft-engine]\n")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OF_TIKV)
+def test_tikv_is_told_by_its_own_tables_and_keys(text: str) -> None:
+    assert file_kind(text) == "tikv.toml"
+
+
+@pytest.mark.parametrize("key", ["block-cache-size", "write-buffer-size", "level0-stop-trigger"])
+def test_a_table_of_rocksdb_with_keys_of_arangodb_is_not_of_tikv(key: str) -> None:
+    assert file_kind(f"[rocksdb]\nmax-background-jobs = 4\n{key} = 9\n") == "arangod.conf"
+
+
+FOREIGN = {
+    "Pebble": "[Version]\n  pebble_version=0.1\n\n[Options]\n  bytes_per_sync=524288\n",
+    "LevelDB": "LevelDB:    version 1.21\nKeys:       16 bytes each\n"
+    "fillseq      :       2.341 micros/op;   47.3 MB/s\n",
+    "Flink": "jobmanager.rpc.port: 6123\nstate.backend.rocksdb.writebuffer.size: 64MB\n",
+    "kvrocks.conf": "bind 0.0.0.0\nport 6666\n# rocksdb\nrocksdb.write_buffer_size 64\n",
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_files_of_others_are_named(name: str) -> None:
+    told = foreign_kind(FOREIGN[name])
+    assert told is not None
+    assert name in told
+    with pytest.raises(UserError, match=rf"^base: .*{name}"):
+        check_readable(FOREIGN[name], "base", "rocksdb")
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_files_that_are_read_are_not_those_of_others(kind: str) -> None:
+    assert foreign_kind(TEXTS[kind]) is None
+
+
+def test_no_engine_reads_the_file_of_arangodb() -> None:
+    with pytest.raises(UserError, match=r"^base: .*arangod\.conf.*OPTIONS file"):
+        check_readable(TEXTS["arangod.conf"], "base", "rocksdb")
+
+
+def test_an_options_string_becomes_an_options_file() -> None:
+    text, notes = base_text("write_buffer_size=64M,flusher_threads=4,max_open_files=9", "ours")
+    assert parse_options(text).sections['CFOptions "default"'] == {"write_buffer_size": "67108864"}
+    assert parse_options(text).get("DBOptions", "max_open_files") == "9"
+    assert "ours" in notes[0]
+    assert "flusher_threads" in notes[1]
+
+
+@pytest.mark.parametrize("kind", ["OPTIONS file", "my.cnf", "tikv.toml"])
+def test_other_baselines_stay_as_they_are(kind: str) -> None:
+    assert base_text(TEXTS[kind], "ours") == (TEXTS[kind], ())
 
 
 def test_of_a_log_a_study_can_be_made(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from fakes.rig import Rig
 from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.option_files import base_text
 from lsmtune.engines.rocksdb.options import (
     check_possible,
     merged_options,
@@ -81,6 +82,27 @@ def test_version_notes_name_both_versions_when_they_differ() -> None:
     assert version_notes(parse_options(THEIRS), "6.20.3") == ()
     no_version = THEIRS.replace("rocksdb_version=6.20.3", "")
     assert version_notes(parse_options(no_version), "7.8.3") == ()
+
+
+def test_options_that_an_options_string_lacks_are_those_of_the_engine() -> None:
+    text, _ = base_text(
+        "write_buffer_size=32M,compression=kZSTD,compaction_options_universal.size_ratio=4,"
+        "max_background_jobs=7,block_based_table_factory={block_size=32K}", "ours")  # fmt: skip
+    merged = merged_options(OWN, parse_options(text), "default")
+    assert merged.left_out == ()
+    assert merged.unprinted == {}
+    before, after = parse_options(OWN).sections, parse_options(merged.text).sections
+    changed = {
+        key: value
+        for section, told in after.items()
+        for key, value in told.items()
+        if before[section].get(key) != value
+    }
+    assert changed.pop("compaction_options_universal").count("size_ratio=4;") == 1
+    assert changed == {
+        "write_buffer_size": str(32 << 20), "compression": "kZSTD", "max_background_jobs": "7",
+        "block_size": "32768",
+    }  # fmt: skip
 
 
 FILTER = 'TableOptions/BlockBasedTable "default"', "filter_policy"

@@ -94,6 +94,28 @@ def test_baseline_names_the_options_that_are_not_simulated(tmp_path: Path) -> No
     assert left.startswith("whole_key_filtering = ")
 
 
+def test_an_options_string_is_a_baseline(tmp_path: Path) -> None:
+    own = tmp_path / "store.conf"
+    own.write_text('[osd]\nx_rocksdb_options = "write_buffer_size=32M,compaction_threads=4"\n')
+    base = Rig("lsmsim", tmp_path / "rig", make_spec(
+        {"engine": "simulated", "base": str(own)}, "")).ground.base  # fmt: skip
+    defaults = Rig("lsmsim", tmp_path / "none", make_spec({"engine": "simulated"}, "")).ground.base
+    assert base.settings == defaults.settings | {"write_buffer_size": 32 << 20}
+    assert [name in " ".join(base.notes) for name in (str(own), "compaction_threads")] == [True] * 2
+
+
+def test_a_dry_run_shows_the_options_string(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ours").write_text("write_buffer_size=32M;flusher_threads=4")
+    flags = ["--engine", "simulated", "--base", "ours", "--home", "home", "--dry-run", "--json"]
+    assert run(["tune", *flags]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["base"] == str(tmp_path / "ours") or plan["base"] == "ours"
+    assert "flusher_threads" in " ".join(plan["base_notes"])
+
+
 def test_what_the_simulator_does_not_know_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "--engine", "simulated", "--workload", "readrandom", "--dry-run"]) == 2
     assert "readrandom; available: rocksdb" in capsys.readouterr().err

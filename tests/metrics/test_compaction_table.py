@@ -230,6 +230,44 @@ def test_a_broken_stall_line_is_named(line: str) -> None:
         parse_stall_summary(f"\n{line}\n")
 
 
+def test_a_broken_stall_line_leaves_the_others_on_request() -> None:
+    unreadable: list[str] = []
+    text = (
+        "Cumulative stall: 00:01:0.000 H:M:S, 5.0 percent\n** Compaction Stats [a] **\n"
+        "Stalls(count): many\n** Compaction Stats [b] **\nStalls(count): 2 level0_slowdown\n"
+    )
+    summary = parse_stall_summary(text, unreadable)
+    assert (summary.stall_s, summary.counts) == (60.0, {"level0_slowdown": 2})
+    assert [fault.partition(":")[0] for fault in unreadable] == ["line 3"]
+
+
+def test_a_table_without_its_heading_counts_as_default() -> None:
+    bare = TABLE.partition("\n")[2]
+    (own,), (table,) = parse_compaction_tables(TABLE), parse_compaction_tables(bare)
+    assert (table.column_family, table.rows, table.sum) == ("default", own.rows, own.sum)
+    assert len(table.incomplete) == 1
+    both = parse_compaction_tables(TABLE.replace("default", "cf") + bare)
+    assert [found.column_family for found in both] == ["cf", "default"]
+
+
+@pytest.mark.parametrize("mark", ["> ", "| ", "    "])
+def test_a_quoted_table_is_read(mark: str) -> None:
+    quoted = "".join(f"{mark}{text}\n" for text in TABLE.splitlines())
+    assert parse_compaction_tables(quoted) == parse_compaction_tables(TABLE)
+
+
+def test_a_hidden_cell_is_none_and_a_lost_one_spoils_its_row() -> None:
+    hidden = TABLE.replace(" 2.76 ", " ***@***.*** ")
+    (own,), (table,) = parse_compaction_tables(TABLE), parse_compaction_tables(hidden)
+    assert own.sum is not None
+    assert table.sum is not None
+    assert (own.sum.comp_s, table.sum.comp_s, table.sum.comp_count) == (2.76, None, 144)
+    assert [("Comp(sec)" in fault) for fault in table.incomplete] == [True]
+    (spoilt,) = parse_compaction_tables(TABLE.replace(" 2.76 ", " "))
+    assert spoilt.sum is not None
+    assert told(spoilt.sum) == CERTAIN
+
+
 @given(st.text(), st.integers(0, len(TABLE)))
 def test_any_text_gives_tables(text: str, at: int) -> None:
     parse_compaction_tables(text)

@@ -146,6 +146,19 @@ def test_a_broken_histogram_is_named() -> None:
         parse_results(LINE + "\nMicroseconds per write:\nnone\nof\nthat\nat all\n")
 
 
+def test_what_is_broken_is_left_out_alone_on_request() -> None:
+    histogram = "Microseconds per write:\nnone\nof\nthat\nat all\n"
+    broken = "fillseq : -nan micros/op 114478 ops/sec; 12.7 MB/s\n"
+    unreadable: list[str] = []
+    text = f"{broken}{LINE}\n{histogram}{LINE.replace('fillrandom', 'overwrite ')}\n"
+    results = parse_results(text, unreadable)
+    assert {name: result.latency for name, result in results.items()} == {
+        "fillrandom": None, "overwrite": None,
+    }  # fmt: skip
+    assert results["overwrite"].ops_per_s == 36338
+    assert [fault.partition("line ")[2][:2] for fault in unreadable] == ["1 ", "4 "]
+
+
 def test_is_result_line() -> None:
     assert is_result_line(LINE + "\n", "fillrandom")
     assert not is_result_line(LINE, "fill")

@@ -98,8 +98,36 @@ def test_an_entry_that_is_none_is_named(line: str) -> None:
         parse_statistics(f"STATISTICS:\n{line}\n")
 
 
+OLD = "rocksdb.db.get.micros statistics Percentiles :=> 50 : 1.5 95 : 2.5 99 : 9.5"
+
+
+def test_a_histogram_of_an_old_version_has_no_maximum() -> None:
+    assert parse_statistics(f"{OLD}\n").histograms["rocksdb.db.get.micros"] == (
+        HistogramSummary(1.5, 2.5, 9.5, None, None, None)
+    )
+    newer = parse_statistics(f"{OLD} 100 : 12.0\n").histograms["rocksdb.db.get.micros"]
+    assert newer.p100 == 12.0
+
+
+def test_entries_that_cannot_be_read_are_left_out_and_told_on_request() -> None:
+    unreadable = "rocksdb.x COUNT : ***@***.***\nrocksdb.y P50 : nan COUNT : 3\n"
+    statistics = parse_statistics(DUMP + unreadable, leave_out=True)
+    assert statistics.tickers == parse_statistics(DUMP).tickers
+    assert statistics.histograms == parse_statistics(DUMP).histograms
+    (fault,) = statistics.incomplete
+    assert " 2 of the entries " in fault
+    assert "rocksdb.x" in fault
+
+
+def test_entries_that_a_mail_folds_are_put_together() -> None:
+    folded = DUMP.replace(" P99 ", "\nP99 ").replace("COUNT : 7", "COUNT :\n7")
+    assert folded.count("\n") == DUMP.count("\n") + 2
+    assert parse_statistics(folded, leave_out=True) == parse_statistics(DUMP)
+
+
 @given(st.text(), st.sampled_from([" COUNT : ", " statistics Percentiles :=> ", "STATISTICS:\n"]))
 def test_any_text_gives_statistics_or_a_parse_error(text: str, hint: str) -> None:
     parse_statistics(text)
+    parse_statistics(f"{DUMP}{text}\nrocksdb.{text}{hint}{text}\n{hint}", leave_out=True)
     with suppress(ParseError):
         parse_statistics(f"{DUMP}{text}\nrocksdb.{text}{hint}{text}\n{hint}")

@@ -87,6 +87,43 @@ def test_overwrites_find_a_store_that_was_built() -> None:
     assert overwritten.metrics["write_amp"] > filled.metrics["write_amp"]
 
 
+@pytest.mark.parametrize("name", ["fillrandom", "overwrite"])
+def test_skewed_writes_merge_into_fewer_records(name: str) -> None:
+    skews = (None, 5.0, 11.5)
+    loads = [Workload(name=name, num=100_000, write_skew=skew) for skew in skews]
+    told = predict([Run(load, SMALL, probe=Probe(5000, 10)) for load in loads])
+    metrics = [prediction.metrics for prediction in told]
+    assert [prediction.error for prediction in told] == [None] * 3
+    write_amps = [each["write_amp"] for each in metrics]
+    assert write_amps == sorted(write_amps, reverse=True)
+    assert write_amps[2] < 0.7 * write_amps[0]
+    assert metrics[2]["read_amp"] < metrics[0]["read_amp"]
+    live = [each["live_sst_bytes"] for each in metrics]
+    if name == "overwrite":
+        assert live[2] == pytest.approx(live[0], rel=0.3)
+    else:
+        expected = (loads[2].distinct_bytes or 0) / (loads[0].distinct_bytes or 1)
+        assert live[2] / live[0] == pytest.approx(expected, rel=0.2)
+
+
+def test_a_core_that_ignores_the_skew_of_writes_predicts_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr("lsmsim.known_parameters")
+    load = Workload(name="overwrite", num=100_000, write_skew=9)
+    skewed, plain = predict([Run(load, SMALL), Run(LOAD, SMALL)])
+    assert "not modelled: write_skew" in str(skewed.error)
+    assert plain.error is None
+
+
+def test_without_a_block_cache_there_is_no_hit_rate() -> None:
+    runs = [Run(LOAD, {**SMALL, "cache_size": n}, probe=Probe(5000, 10)) for n in (0, 8 << 20)]
+    without, cached = (told.metrics for told in predict(runs))
+    assert without["read_amp"] > cached["read_amp"]
+    assert "cache_hit_data" in cached
+    assert not any(name.startswith("cache_hit") for name in without)
+
+
 def test_write_amplification_grows_with_the_number_of_records() -> None:
     found = predict([Run(Workload(num=num, value_size=1024), SMALL) for num in (10**6, 10**7)])
     small, large = (told.metrics["write_amp"] for told in found)

@@ -22,24 +22,37 @@ pub struct Sequence {
     num: u64,
     seed: u64,
     clients: u64,
-    choice: Choice,
-    zipf: Option<Zipf<f64>>,
+    keys: Chosen,
+    /// The keys of operations that write or delete, if they differ.
+    write_keys: Option<Chosen>,
     stride: u64,
     /// Kinds of operations. Each has the sum of its weight and of all weights before it.
     steps: Vec<(Operation, u64)>,
     deletes_ranges: bool,
 }
 
-impl Sequence {
-    /// The sequence of a group. `num` is the number of different keys.
-    pub fn new(group: &Group, num: u64) -> Self {
-        let exponent = match group.keys {
+/// A choice of keys, with the distribution of its ranks.
+struct Chosen {
+    choice: Choice,
+    zipf: Option<Zipf<f64>>,
+}
+
+impl Chosen {
+    fn new(choice: Choice, num: u64) -> Self {
+        let exponent = match choice {
             Choice::Zipfian { exponent } => Some(exponent),
             Choice::Latest {} => Some(LATEST_EXPONENT),
             _ => None,
         };
         let zipf = exponent
             .map(|exponent| Zipf::new(num as f64, exponent).expect("the plan has been checked"));
+        Self { choice, zipf }
+    }
+}
+
+impl Sequence {
+    /// The sequence of a group. `num` is the number of different keys.
+    pub fn new(group: &Group, num: u64) -> Self {
         let mut sum = 0;
         let steps = group.mix.iter().filter(|(_, &weight)| weight > 0).map(|(&kind, &weight)| {
             sum += u64::from(weight);
@@ -49,8 +62,8 @@ impl Sequence {
             num,
             seed: group.seed,
             clients: group.clients,
-            choice: group.keys,
-            zipf,
+            keys: Chosen::new(group.keys, num),
+            write_keys: group.write_keys.map(|keys| Chosen::new(keys, num)),
             stride: stride(num),
             steps: steps.collect(),
             deletes_ranges: group.range_delete.is_some(),
@@ -79,11 +92,13 @@ impl Sequence {
     /// `puts` is the number of puts that the client has done. Only the kind `latest` uses it: puts
     /// write one key after the other, and other operations use keys near that of the last put.
     pub fn key(&self, client: u64, draw: u64, puts: u64, kind: Operation) -> u64 {
-        match self.choice {
+        let own = if kind.reads() { None } else { self.write_keys.as_ref() };
+        let chosen = own.unwrap_or(&self.keys);
+        match chosen.choice {
             Choice::Uniform {} => self.draw(self.seed, client, draw) % self.num,
             Choice::Sequential {} => self.place(client, draw),
             Choice::Unique {} => shuffled(self.place(client, draw), self.num, self.seed),
-            Choice::Zipfian { .. } => self.spread(self.rank(client, draw)),
+            Choice::Zipfian { .. } => self.spread(self.rank(chosen, client, draw)),
             Choice::Exponential { range } => {
                 let scale = (-share(self.draw(self.seed, client, draw)) * range).exp();
                 ((scale * self.num as f64) as u64).wrapping_mul(PRIME) % self.num
@@ -93,7 +108,7 @@ impl Sequence {
                 let next = self.place(client, puts);
                 match kind {
                     Operation::Put => self.spread(next),
-                    _ => self.spread(self.back(next, self.rank(client, draw) + 1)),
+                    _ => self.spread(self.back(next, self.rank(chosen, client, draw) + 1)),
                 }
             }
             Choice::HotRanges { ranges, hot_share, hot_keys } => {
@@ -128,8 +143,8 @@ impl Sequence {
     }
 
     /// Draw a rank by Zipf's law, from 0.
-    fn rank(&self, client: u64, draw: u64) -> u64 {
-        let zipf = self.zipf.as_ref().expect("it is made with the choice");
+    fn rank(&self, chosen: &Chosen, client: u64, draw: u64) -> u64 {
+        let zipf = chosen.zipf.as_ref().expect("it is made with the choice");
         let mut random = Mixing(self.draw(self.seed, client, draw));
         (zipf.sample(&mut random) as u64).clamp(1, self.num) - 1
     }
@@ -339,6 +354,27 @@ mod tests {
         let share: u64 = hot.iter().map(|&key| counts[key]).sum();
         assert!((79_000..81_000).contains(&share), "{share}");
         assert!(counts.iter().all(|&count| count > 0), "the other keys are used too");
+    }
+
+    #[test]
+    fn writes_have_keys_of_their_own() {
+        let num = 1000;
+        let group = json!({
+            "clients": 1, "seed": 7, "keys": {"kind": "uniform"},
+            "write_keys": {"kind": "exponential", "range": 5.0}, "mix": {"put": 1, "get": 1},
+        });
+        let both = Sequence::new(&serde_json::from_value(group).unwrap(), num);
+        let uniform = puts(json!({"kind": "uniform"}), num);
+        let skewed = puts(json!({"kind": "exponential", "range": 5.0}), num);
+        let writes = [Operation::Put, Operation::ReadModifyWrite, Operation::Delete];
+        for draw in 0..100 {
+            for kind in [Operation::Get, Operation::MultiGet, Operation::Scan] {
+                assert_eq!(both.key(0, draw, draw, kind), put(&uniform, 0, draw));
+            }
+            for kind in writes {
+                assert_eq!(both.key(0, draw, draw, kind), put(&skewed, 0, draw));
+            }
+        }
     }
 
     #[test]

@@ -110,6 +110,15 @@ impl Choice {
         }
         Ok(())
     }
+
+    /// Check keys of writes next to the keys of other operations. The failure begins with the
+    /// field below this one, or with a colon.
+    pub fn check_writes(self, others: Self, num: u64) -> Result<(), String> {
+        self.check(num).map_err(|problem| format!(".{problem}"))?;
+        // The kind `latest` counts on one sequence for puts and reads.
+        let depends = [self, others].contains(&Self::Latest {});
+        require(!depends, ": not allowed with keys of the kind latest")
+    }
 }
 
 impl Operation {
@@ -121,6 +130,11 @@ impl Operation {
     /// Whether it deletes one key.
     pub fn deletes(self) -> bool {
         matches!(self, Self::Delete | Self::SingleDelete)
+    }
+
+    /// Whether it only reads.
+    pub fn reads(self) -> bool {
+        matches!(self, Self::Get | Self::MultiGet | Self::Scan | Self::ScanBackward)
     }
 }
 

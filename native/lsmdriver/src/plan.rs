@@ -105,6 +105,8 @@ pub struct Group {
     /// The same seed gives the same keys in each phase.
     pub seed: u64,
     pub keys: Choice,
+    /// The keys of operations that write or delete. Without it, they have the keys of `keys`.
+    pub write_keys: Option<Choice>,
     /// The kinds of operations with their weights.
     pub mix: BTreeMap<Operation, u32>,
     /// The largest number of records that a scan reads.
@@ -243,6 +245,9 @@ impl Group {
         let mixed = !self.mix.contains_key(&Operation::RangeDelete);
         require(mixed, "mix.range_delete: use the field range_delete of the group")?;
         self.keys.check(num).map_err(|problem| format!("keys.{problem}"))?;
+        if let Some(keys) = self.write_keys {
+            keys.check_writes(self.keys, num).map_err(|problem| format!("write_keys{problem}"))?;
+        }
         require((1..=MOST_BATCH).contains(&self.batch), "batch: must be from 1 to 65536")?;
         require(self.bytes_per_second != Some(0), "bytes_per_second: must be at least 1")?;
         if self.missing {
@@ -357,6 +362,7 @@ mod tests {
             ("/phases/0/value_size", json!({"kind": "zipf"}), "zipf"),
             ("/phases/0/groups/0/keys", json!({"kind": "zipfian", "exponent": 0}), "exponent"),
             ("/phases/0/groups/0/keys", json!({"kind": "uniform", "exponent": 1}), "exponent"),
+            ("/phases/0/groups/0/write_keys", json!({"kind": "latest"}), "groups[0].write_keys"),
             ("phases", json!([{"do": "settle", "quiet_s": -1, "limit_s": 1}]), "quiet_s"),
             ("phases", json!([{"do": "flush", "wait": true}]), "wait"),
         ] {

@@ -31,7 +31,8 @@ pub fn check(plan: &Plan) -> Result<(), String> {
 
 /// Whether the group puts each key at most once.
 fn puts_once(run: &Run, group: &Group) -> bool {
-    let differ = matches!(group.keys, Choice::Unique {} | Choice::Sequential {});
+    let keys = group.write_keys.unwrap_or(group.keys);
+    let differ = matches!(keys, Choice::Unique {} | Choice::Sequential {});
     let all = group.operations.map(|operations| operations.saturating_mul(group.clients));
     differ && all.is_some_and(|all| all <= run.num)
 }
@@ -74,6 +75,7 @@ mod tests {
             changed("clients", json!(2)),
             changed("operations", json!(null)),
             changed("keys", json!({"kind": "uniform"})),
+            changed("write_keys", json!({"kind": "uniform"})),
             changed("range_delete", json!({"every": 1, "width": 1, "at_most": 1})),
         ] {
             assert!(!refused(&[puts.clone(), wrong.clone()], false), "{wrong}");

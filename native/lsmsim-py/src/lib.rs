@@ -138,6 +138,13 @@ fn known_options() -> Vec<String> {
     all.as_object().expect("options have names").keys().cloned().collect()
 }
 
+/// Return the parameters of a workload that the simulator knows. It ignores all others.
+#[pyfunction]
+fn known_parameters() -> Vec<String> {
+    let all = serde_json::to_value(Load::default()).expect("a load is numbers and names");
+    all.as_object().expect("parameters have names").keys().cloned().collect()
+}
+
 /// Carry out the plan on standard input and end the process, see the crate lsmdriver.
 ///
 /// The process must do nothing else, because it ends without Python's cleanup.
@@ -152,6 +159,7 @@ fn define(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(default_machine, module)?)?;
     module.add_function(wrap_pyfunction!(drive, module)?)?;
     module.add_function(wrap_pyfunction!(known_options, module)?)?;
+    module.add_function(wrap_pyfunction!(known_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(record_line, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_lines, module)?)
 }

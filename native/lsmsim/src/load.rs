@@ -3,12 +3,12 @@
 //! The run follows one of `every` keys, and one of `every` operations writes such a key. So keys
 //! are overwritten as often as in the whole load. The sample bounds memory and time.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::tree::Record;
 
 /// The load and its data. Sizes are bytes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Load {
     pub name: Name,
@@ -19,9 +19,12 @@ pub struct Load {
     pub value_size: u64,
     pub threads: u64,
     pub compression_ratio: f64,
+    /// The skew of random keys: key `num * exp(-r)` with r from 0 to this number, spread over all
+    /// keys (`GetRandomKey` in tools/db_bench_tool.cc). None: all keys are equally likely.
+    pub write_skew: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Name {
     /// Random keys: some are written twice, some never.
@@ -42,6 +45,7 @@ impl Default for Load {
             value_size: 100,
             threads: 1,
             compression_ratio: 0.5,
+            write_skew: None,
         }
     }
 }
@@ -92,7 +96,7 @@ pub struct Keys {
 
 enum Drawn {
     /// A random key each time.
-    Randomly(fastrand::Rng),
+    Randomly(RandomKeys),
     /// One key after the other.
     From(Box<dyn Iterator<Item = u32>>),
 }
@@ -101,7 +105,9 @@ impl Keys {
     /// The keys that the load writes.
     pub fn new(load: &Load, sample: Sample, seed: u64) -> Self {
         let drawn = match load.name {
-            Name::Fillrandom | Name::Overwrite => Drawn::Randomly(fastrand::Rng::with_seed(seed)),
+            Name::Fillrandom | Name::Overwrite => {
+                Drawn::Randomly(RandomKeys::new(load.write_skew, sample, seed))
+            }
             Name::Fillseq => Drawn::From(Box::new((0..sample.keys).cycle())),
         };
         // The records of the store come before those of the load.
@@ -125,9 +131,65 @@ impl Keys {
     fn write(&mut self) -> Record {
         self.sequence += 1;
         let key = match &mut self.drawn {
-            Drawn::Randomly(rng) => rng.u32(0..self.sample.keys),
+            Drawn::Randomly(keys) => keys.draw(),
             Drawn::From(keys) => keys.next().expect("the keys start again at their end"),
         };
         Record::new(key, self.sequence)
+    }
+}
+
+/// Random keys of a sample, as frequent as those of the whole load.
+///
+/// A key of the sample represents `every` keys with neighbouring ranks. If it is written at least
+/// once until a memtable is full, nearly all of them are. So the sample has as many different keys
+/// as the load, divided by `every`.
+pub struct RandomKeys {
+    rng: fastrand::Rng,
+    keys: u32,
+    skew: Option<f64>,
+}
+
+/// Spreads frequent keys (kBigPrime in GetRandomKey of tools/db_bench_tool.cc).
+const PRIME: u64 = 0x5BD1_E995;
+
+impl RandomKeys {
+    pub fn new(skew: Option<f64>, sample: Sample, seed: u64) -> Self {
+        Self { rng: fastrand::Rng::with_seed(seed), keys: sample.keys, skew }
+    }
+
+    pub fn draw(&mut self) -> u32 {
+        let Some(skew) = self.skew else { return self.rng.u32(0..self.keys) };
+        let rank = (f64::from(self.keys) * (-self.rng.f64() * skew).exp()) as u64;
+        (rank * PRIME % u64::from(self.keys)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn different(skew: Option<f64>, every: u64) -> f64 {
+        let load = Load { num: 1_000_000, write_skew: skew, ..Load::default() };
+        let sample = Sample { every, keys: (load.num / every) as u32 };
+        let written = Keys::new(&load, sample, 1).take((200_000 / every) as usize);
+        let mut keys: Vec<u32> = written.iter().map(|record| record.key()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        (keys.len() as u64 * every) as f64
+    }
+
+    #[test]
+    fn skewed_writes_have_fewer_different_keys() {
+        let uniform = different(None, 1);
+        assert!(different(Some(2.0), 1) < uniform);
+        assert!(different(Some(13.8), 1) < 0.4 * uniform);
+    }
+
+    #[test]
+    fn a_sample_has_as_many_different_keys_as_the_load() {
+        for skew in [None, Some(5.0), Some(13.8)] {
+            let (all, sampled) = (different(skew, 1), different(skew, 20));
+            assert!((sampled / all - 1.0).abs() < 0.1, "{skew:?}: {sampled} {all}");
+        }
     }
 }

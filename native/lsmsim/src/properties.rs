@@ -204,6 +204,35 @@ fn overwrites_keep_all_keys_and_amplify_writes_more_than_the_load_before() {
 }
 
 #[test]
+fn skewed_overwrites_amplify_writes_less() {
+    let small = Options {
+        write_buffer_size: 1 << 20,
+        max_bytes_for_level_base: 4 << 20,
+        target_file_size_base: 1 << 20,
+        ..Options::default()
+    };
+    let written = |skew: Option<f64>| {
+        let load = Load { write_skew: skew, ..load(Name::Overwrite, 50_000) };
+        run(&load, &small, &Machine::default())
+    };
+    let (uniform, skewed) = (written(None), written(Some(10.8)));
+    assert!(skewed.write_amp < 0.7 * uniform.write_amp);
+    assert!(skewed.reads["read_amp"] < 0.7 * uniform.reads["read_amp"]);
+}
+
+#[test]
+fn without_a_block_cache_each_block_is_read_and_there_are_no_hit_rates() {
+    let load = load(Name::Fillrandom, 100_000);
+    let reads = |cache_size: u64| {
+        let options = Options { write_buffer_size: 1 << 20, cache_size, ..Options::default() };
+        run(&load, &options, &Machine::default()).reads
+    };
+    let (without, with) = (reads(0), reads(64 << 20));
+    assert!(without["read_amp"] > with["read_amp"]);
+    assert!(!without.contains_key("cache_hit_data") && with.contains_key("cache_hit_data"));
+}
+
+#[test]
 fn fifo_limits_bytes_and_reads_of_dropped_keys_fail() {
     let load = load(Name::Fillrandom, 50_000);
     let machine = Machine::default();

@@ -15,6 +15,7 @@ use crate::codec::Codec;
 use crate::cost::Costs;
 use crate::histogram::Histogram;
 use crate::jitter::jitter;
+use crate::load::{Load, RandomKeys};
 use crate::options::Options;
 use crate::tree::{File, FileId, Tree};
 
@@ -28,6 +29,8 @@ pub struct Probe {
 /// The largest number of reads of a kind that are simulated. With more reads, only those of a part
 /// of the keys are simulated, with the same part of the cache, so that the hit rates are the same.
 const MOST_FOLLOWED: u64 = 3000;
+/// No part of skewed keys is like the whole, because a few keys get most reads.
+const MOST_SKEWED: u64 = 30_000;
 /// The number of files that are opened with the store, if not all files are (`LoadTableHandlers`).
 const OPENED_FIRST: f64 = 16.0;
 /// A filter with n bits per key lets through this share to the power of n of the missing keys.
@@ -37,20 +40,25 @@ const MICROS: f64 = 1e6;
 /// Latencies and cache hits of the reads, by the names of lsmtune's metrics.
 pub fn probed(
     probe: Probe,
+    load: &Load,
     tree: &Tree,
     options: &Options,
     costs: &Costs,
     seed: u64,
 ) -> BTreeMap<String, f64> {
     let runs = Runs::of(tree);
-    let reads = probe.reads.min(MOST_FOLLOWED);
-    let part = reads as f64 / probe.reads.max(1) as f64;
+    let (reads, part) = if load.write_skew.is_some() {
+        (probe.reads.min(MOST_SKEWED), 1.0)
+    } else {
+        let reads = probe.reads.min(MOST_FOLLOWED);
+        (reads, reads as f64 / probe.reads.max(1) as f64)
+    };
     let mut reader = Reader::new(&runs, options, costs, part, seed);
     // With the same seed, these are the keys that the load wrote first.
-    let mut keys = Rng::with_seed(seed);
+    let mut keys = RandomKeys::new(load.write_skew, costs.sample, seed);
     let last = (part * f64::from(costs.sample.keys)).ceil() as u32;
     let mut key = || loop {
-        let drawn = keys.u32(0..costs.sample.keys);
+        let drawn = keys.draw();
         if drawn < last {
             return drawn;
         }
@@ -67,7 +75,7 @@ pub fn probed(
     add("get", Box::new(|| reader.timed(|reader| reader.get(key(), true))));
     add("get_missing", Box::new(|| reader.timed(|reader| reader.get(key(), false))));
     add("scan", Box::new(|| reader.timed(|reader| reader.scan(key(), probe.scan_length as f64))));
-    metrics.extend(reader.blocks.metrics(3 * reads));
+    metrics.extend(reader.blocks.metrics(3 * reads, options.cache_size > 0));
     metrics
 }
 
@@ -81,7 +89,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn metrics(&self, reads: u64) -> BTreeMap<String, f64> {
+    /// Without a block cache, there are no hit rates.
+    fn metrics(&self, reads: u64, has_cache: bool) -> BTreeMap<String, f64> {
         let reads = reads.max(1) as f64;
         let missed = self.missed.iter().sum::<u64>() as f64;
         let mut metrics = BTreeMap::from([
@@ -90,7 +99,7 @@ impl Counts {
         ]);
         for (kind, name) in ["data", "index", "filter"].iter().enumerate() {
             let all = self.found[kind] + self.missed[kind];
-            if all > 0 {
+            if has_cache && all > 0 {
                 metrics.insert(format!("cache_hit_{name}"), self.found[kind] as f64 / all as f64);
             }
         }

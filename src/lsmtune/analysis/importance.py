@@ -1,7 +1,8 @@
 """Importance of knobs: which knobs change which metric, from measured runs to records."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -93,7 +94,8 @@ class MetricImportance:
 
     `model` was chosen by cross-validation. `accuracy` is measured on runs that the model has not
     seen. `forest_r2` is that of the paper's random forest over the same folds, `r2_oob` its
-    out-of-bag estimate. `noise` is None if no config ran twice.
+    out-of-bag estimate. `noise` is None if no config ran twice. `runs` have a value of the metric,
+    and `missing_runs` have none.
     """
 
     metric: str
@@ -104,6 +106,8 @@ class MetricImportance:
     noise: Noise | None
     knobs: tuple[KnobImportance, ...]
     interactions: tuple[Interaction, ...]
+    runs: int = 0
+    missing_runs: int = 0
 
     @property
     def is_predictable(self) -> bool:
@@ -155,23 +159,45 @@ class Importance:
 
 @dataclass(frozen=True)
 class Runs:
-    """Measured runs as a table: factors and metrics of the first run of each config."""
+    """Measured runs as a table: factors and metrics of the first run of each config.
+
+    A metric can be analysed if at least `fewest` configs have a value of it.
+    """
 
     design: Design
     load_factors: tuple[str, ...]
     first: tuple[BatchLine, ...]
     groups: tuple[tuple[BatchLine, ...], ...]
     failed: int
-    engine: str = "rocksdb"
+    catalogue: Catalogue
+    fewest: int
+
+    @property
+    def number(self) -> int:
+        """Number of the runs."""
+        return sum(map(len, self.groups))
+
+    @property
+    def metrics(self) -> list[str]:
+        """Metrics that enough configs have."""
+        names = ({name for run in group for name in run.metrics} for group in self.groups)
+        found = Counter(name for of_config in names for name in of_config)
+        return sorted(name for name, configs in found.items() if configs >= self.fewest)
+
+    def having(self, metric: str) -> "Runs":
+        """Return the runs with a value of the metric; UserError if too few configs have one."""
+        lines = [line for group in self.groups for line in group if metric in line.metrics]
+        if len(lines) == self.number:
+            return self
+        if metric not in self.metrics:
+            raise UserError(
+                f"metric {metric!r}: fewer than {self.fewest} configs have a value of this metric; "
+                f"use another metric: {', '.join(self.metrics) or 'none has enough values'}"
+            )
+        return runs_of(lines, self.catalogue, self.fewest)
 
     def outcome(self, metric: str) -> Floats:
-        """Return the metric of each first run; UserError if a run lacks it."""
-        if any(metric not in line.metrics for line in self.first):
-            shared = set.intersection(*(set(line.metrics) for line in self.first))
-            raise UserError(
-                f"metric {metric!r}: at least one run has no value of this metric; use a metric "
-                f"that every run has: {', '.join(sorted(shared)) or 'none'}"
-            )
+        """Return the metric of each first run; each run must have it (`having`)."""
         return np.array([line.metrics[metric] for line in self.first])
 
     def noise(self, metric: str) -> Noise | None:
@@ -208,15 +234,21 @@ def runs_of(
     names = tuple(factor.name for factor in load)
     design = Design((*knobs, *load))
     runs = tuple(map(tuple, groups.values()))
-    return Runs(design, names, first, runs, failed, catalogue.engine)
+    return Runs(design, names, first, runs, failed, catalogue, fewest)
 
 
 def _knob_factor(knob: Knob, lines: Sequence[BatchLine]) -> Factor | None:
     cells: tuple[Cell, ...] = tuple(line.knobs.get(knob.name, knob.default) for line in lines)
     if len(set(cells)) == 1:
         return None
-    special = tuple(cell for cell in set(cells) if knob.is_range and cell in knob.special_values)
+    special = tuple(cell for cell in set(cells) if knob.is_range and _is_special(knob, cell))
     return Factor(knob.name, cells, knob.is_range, knob.log, special, knob.unit)
+
+
+def _is_special(knob: Knob, cell: Cell) -> bool:
+    """Return whether a value has no place on the knob's scale: a logarithm needs more than 0."""
+    has_no_logarithm = knob.log and not isinstance(cell, str) and cell <= 0
+    return cell in knob.special_values or has_no_logarithm
 
 
 def _load_factor(name: str, lines: Sequence[BatchLine]) -> Factor | None:
@@ -237,10 +269,11 @@ def knob_ranking(runs: Runs, metrics: Sequence[str], seed: int = 1) -> tuple[str
     """
     shares = dict.fromkeys((factor.name for factor in runs.design.factors), 0.0)
     for metric in metrics:
-        rankings = 1 if len(runs.first) > MANY_CONFIGS else 2
-        falls = permutation(runs.design, runs.outcome(metric), _RANKING_MODEL, rankings, seed)
+        found = runs.having(metric)
+        rankings = 1 if len(found.first) > MANY_CONFIGS else 2
+        falls = permutation(found.design, found.outcome(metric), _RANKING_MODEL, rankings, seed)
         total = sum(max(0.0, fall.median) for fall in falls) or 1.0
-        for factor, fall in zip(runs.design.factors, falls, strict=True):
+        for factor, fall in zip(found.design.factors, falls, strict=True):
             shares[factor.name] += max(0.0, fall.median) / total
     knobs = [name for name in shares if name not in runs.load_factors]
     return tuple(sorted(knobs, key=lambda name: -shares[name]))
@@ -251,9 +284,14 @@ def lasso_ranking(runs: Runs, metrics: Sequence[str]) -> tuple[str, ...]:
 
     OtterTune ranks knobs this way (Van Aken et al. 2017). It does not find interactions.
     """
-    ranks = [lasso_ranks(runs.design, runs.outcome(metric)) for metric in metrics]
     names = [factor.name for factor in runs.design.factors]
-    places = dict(zip(names, map(sum, zip(*ranks, strict=True)), strict=True))
+    places = dict.fromkeys(names, 0)
+    for metric in metrics:
+        found = runs.having(metric)
+        ranks = lasso_ranks(found.design, found.outcome(metric))
+        placed = {f.name: rank for f, rank in zip(found.design.factors, ranks, strict=True)}
+        for name in names:
+            places[name] += placed.get(name, len(names))  # the last if these runs do not vary it
     knobs = [name for name in names if name not in runs.load_factors]
     return tuple(sorted(knobs, key=lambda name: places[name]))
 
@@ -266,21 +304,21 @@ def usual_repeats(runs: Runs) -> int:
 def find_importance(runs: Runs, metrics: Sequence[str], repeats: int, seed: int = 1) -> Importance:
     """Return the importance of every factor; `repeats` is the number of cross-validations."""
     found = tuple(_metric_importance(runs, metric, repeats, seed) for metric in metrics)
-    measured = sum(len(group) for group in runs.groups)
     ranking = knob_ranking(runs, metrics, seed)
     return Importance(
-        measured,
+        runs.number,
         len(runs.first),
         runs.failed,
         runs.load_factors,
         ranking,
         found,
-        runs.engine,
+        runs.catalogue.engine,
         too_few_flushes(line.metrics for group in runs.groups for line in group),
     )
 
 
-def _metric_importance(runs: Runs, metric: str, repeats: int, seed: int) -> MetricImportance:
+def _metric_importance(measured: Runs, metric: str, repeats: int, seed: int) -> MetricImportance:
+    runs = measured.having(metric)
     design, outcome = runs.design, runs.outcome(metric)
     matrix = design.matrix
     accuracy, falls = cross_validated(design, outcome, repeats, seed)
@@ -313,48 +351,6 @@ def _metric_importance(runs: Runs, metric: str, repeats: int, seed: int) -> Metr
         noise=runs.noise(metric),
         knobs=knobs,
         interactions=tuple(interactions(design, order[:_INTERACTING], fitted, seed)),
+        runs=runs.number,
+        missing_runs=measured.number - runs.number,
     )
-
-
-def importance_document(importance: Importance) -> dict[str, object]:
-    """Return the importance as a JSON document."""
-    return {
-        "runs": importance.runs,
-        "configs": importance.configs,
-        "failed": importance.failed,
-        "few_flushes": importance.few_flushes,
-        "load_factors": list(importance.load_factors),
-        "top": list(importance.top(6)),
-        "metrics": {metric.metric: _metric_document(metric) for metric in importance.metrics},
-    }
-
-
-def _metric_document(metric: MetricImportance) -> Mapping[str, object]:
-    return {
-        "model": metric.model,
-        "models_chosen": metric.accuracy.chosen,
-        "r2_holdout": asdict(metric.accuracy.r2),
-        "r2_holdout_forest": asdict(metric.forest_r2),
-        "r2_oob": metric.r2_oob,
-        "noise": metric.noise and metric.noise.relative,
-        "r2_ceiling": metric.noise and asdict(metric.noise.ceiling),
-        "knobs": [
-            {
-                "knob": k.knob, "mdi": k.mdi, "permutation": k.permutation.median,
-                "permutation_low": k.permutation.low, "permutation_high": k.permutation.high,
-                "anova_p": k.anova_p, "anova_multi_p": k.multi_p, "eta_squared": k.eta_squared,
-                "ped_anova": k.ped_anova, "lasso_rank": k.lasso_rank,
-                "effect": [
-                    {"values": g.group, "runs": g.runs, "mean": asdict(g.mean),
-                     "modelled": g.modelled}
-                    for g in k.effect
-                ],
-            }
-            for k in metric.knobs
-        ],
-        "interactions": [
-            {"knobs": [i.first, i.second], "strength": i.strength, "rows": i.rows,
-             "columns": i.columns, "cells": i.cells}
-            for i in metric.interactions
-        ],
-    }  # fmt: skip

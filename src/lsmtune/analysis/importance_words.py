@@ -169,7 +169,7 @@ def _places(places: dict[str, int], methods: list[str]) -> str:
 
 
 def accuracy_text(metric: MetricImportance) -> str:
-    """Return how well the metric can be predicted, and the limit that run noise sets."""
+    """Return how well the metric can be predicted, the limit that noise sets, and missing runs."""
     r2, forest = metric.accuracy.r2, metric.forest_r2
     limit = "The noise between runs of a config is unknown, because no config ran twice."
     if metric.noise is not None:
@@ -184,5 +184,17 @@ def accuracy_text(metric: MetricImportance) -> str:
         f"lsmtune selected the model “{metric.model}” by cross-validation. The accuracy of this "
         f"model (held-out R²) is {_two(r2.median)}; 90 % of the values in cross-validation are "
         f"from {_two(r2.low)} to {_two(r2.high)}. A random forest, a model of many decision "
-        f"trees, has an accuracy of {_two(forest.median)}. {limit}"
+        f"trees, has an accuracy of {_two(forest.median)}. {limit}{_missing_text(metric)}"
+    )
+
+
+def _missing_text(metric: MetricImportance) -> str:
+    """Return how many runs have no value of the metric; "" if each run has one."""
+    if not metric.missing_runs:
+        return ""
+    runs = metric.runs + metric.missing_runs
+    have = "has" if metric.missing_runs == 1 else "have"
+    return (
+        f" {metric.missing_runs} of {runs} runs {have} no value of {metric.metric}, so these "
+        f"results use the other {metric.runs} runs."
     )

@@ -45,7 +45,7 @@ def importance(
     The command needs a study whose configs cover the range of each knob, e.g. a study of
     `lsmtune screen`.
     """
-    from lsmtune.analysis.importance import importance_document
+    from lsmtune.analysis.importance_document import importance_document
     from lsmtune.cli import importances
 
     title, found = importances.compute(study, batch, metric or [], repeats, home)

@@ -50,8 +50,13 @@ def compute(
     runs = runs_of(lines, catalogue_of(first.engine, first.workload))
     kind = runs.first[0].workload.kind
     names = [known_metric(name, "metric").name for name in metrics]
-    present = [n for n in DEFAULT_METRICS[kind] if all(n in line.metrics for line in runs.first)]
-    chosen = names or present
+    chosen = names or [name for name in DEFAULT_METRICS[kind] if name in runs.metrics]
+    if not chosen:
+        raise UserError(
+            f"importance: fewer than {runs.fewest} configs have a value of one of the usual "
+            f"metrics ({', '.join(DEFAULT_METRICS[kind])}); add --metric with another metric: "
+            f"{', '.join(runs.metrics) or 'none has enough values'}"
+        )
     with working(f"fitting models that predict {', '.join(chosen)} from {len(runs.first)} configs"):
         found = find_importance(runs, chosen, repeats or usual_repeats(runs))
     return study or str(batch), found
@@ -62,7 +67,7 @@ def _lines(study: str | None, batch: Path | None, home: Path) -> list[BatchLine]
         with Home(home, create=False) as opened:
             return screened_lines(opened, str(study))
     lines = read_batch(batch)
-    bad = [line for line in lines if line.error is not None and not line.knobs]
+    bad = [line for line in lines if line.is_wrong]
     if bad:
         raise UserError(f"batch {batch}: {bad[0].error}")
     return lines

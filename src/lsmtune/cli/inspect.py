@@ -12,7 +12,8 @@ Logs = Annotated[
     typer.Argument(
         metavar="LOG [LOG ...]",
         help="LOG of RocksDB (plain, gzip, or inside another program's log), folder with LOGs, "
-        "statistics dump, output of db_bench, or file of options; - for standard input.",
+        "statistics dump, output of db_bench, report.tsv of benchmark.sh, or file of options; - "
+        "for standard input.",
     ),
 ]
 Csv = Annotated[
@@ -34,8 +35,18 @@ Compare = Annotated[
     bool,
     typer.Option(
         "--compare",
-        help="Answer whether a change helped: the first LOG is from before the change, the "
-        "second LOG from after the change.",
+        help="Answer whether a change helped: the first file is from before the change, the "
+        "second file from after the change. The files are LOGs, statistics dumps, results of "
+        "db_bench, report.tsv of benchmark.sh, or files of options.",
+    ),
+]
+After = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--after",
+        metavar="FILE",
+        help="A file from after the change; repeatable. All other files are from before the "
+        "change. Implies --compare.",
     ),
 ]
 Rolled = Annotated[
@@ -49,6 +60,13 @@ Family = Annotated[
         "--to-study: the family with most bytes].",
     ),
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        help="List all data that rules lack, also data that a text of this kind never contains.",
+    ),
+]
 
 
 def inspect(
@@ -57,8 +75,10 @@ def inspect(
     csv: Csv = None,
     to_study: ToStudy = None,
     compare: Compare = False,
+    after: After = None,
     rolled: Rolled = False,
     family: Family = None,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Read a store's LOG; report what slows the store down and which options to check first.
@@ -69,15 +89,20 @@ def inspect(
     from lsmtune.analysis.inspect.before_after import compared_document
     from lsmtune.analysis.inspect.document import inspection_document
     from lsmtune.cli import inspecting
+    from lsmtune.cli.before_after import before_after, compared_lines
 
-    found = inspecting.read(logs, rolled=rolled, family=family)
-    if compare:
-        inspecting.check_only_compared(page, csv, to_study)
-        compared = inspecting.before_after(found)
+    found, later = inspecting.read_sides(logs, after or [], rolled=rolled, family=family)
+    if compare or after:
+        inspecting.check_only_compared(csv, to_study)
+        compared = before_after(found, later)
+        if page is not None:
+            inspecting.write_compared_page(page, compared, [*found, *later])
         if as_json:
             print_json(compared_document(compared))
-        else:
-            say_all(inspecting.compared_lines(compared))
+            return
+        say_all(compared_lines(compared))
+        if page is not None:
+            say(f"written: {page}")
         return
     if page is not None:
         inspecting.write_page(page, found)
@@ -89,7 +114,7 @@ def inspect(
         documents = [inspection_document(log) for log in found]
         print_json(documents[0] if len(documents) == 1 else {"logs": documents})
         return
-    say_all(inspecting.lines(found))
+    say_all(inspecting.lines(found, verbose=verbose))
     for written in (page, to_study):
         if written is not None:
             say(f"written: {written}")

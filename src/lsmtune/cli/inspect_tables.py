@@ -35,6 +35,11 @@ def _rows(found: Sequence[Any], kind: type) -> Iterator[list[Any]]:
         yield [getattr(each, name) for name in _columns(kind)]
 
 
+def _options(log: Inspection) -> Iterator[list[Any]]:
+    yield from ([name, c.value, c.default] for name, c in log.options_changed.items())
+    yield from ([name, value, None] for name, value in log.options_given.items())
+
+
 _TABLES: dict[str, tuple[list[str], Callable[[Inspection], Iterator[list[Any]]]]] = {
     "findings": (_columns(Finding), lambda log: _rows(log.findings, Finding)),
     "levels": (_columns(LevelLine), lambda log: _rows(log.levels, LevelLine)),
@@ -42,6 +47,6 @@ _TABLES: dict[str, tuple[list[str], Callable[[Inspection], Iterator[list[Any]]]]
     "stalls": (_columns(Stall), lambda log: _rows(log.stalls, Stall)),
     "options": (
         ["option", *_columns(ChangedOption)],
-        lambda log: ([name, c.value, c.default] for name, c in log.options_changed.items()),
+        _options,
     ),
 }

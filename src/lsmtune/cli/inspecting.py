@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lsmtune.analysis.inspect.before_after import Compared, Pair, compare
+from lsmtune.analysis.inspect.before_after import Compared
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files, tuned_family
@@ -30,16 +30,17 @@ from lsmtune.report.inspect_words import (
     changed_text,
     compared_facts,
     costs_text,
+    default_text,
     facts,
     heading,
     level_periods,
     level_rows,
+    needed_lines,
     needed_text,
     stall_rows,
     title_text,
     verdict_text,
 )
-from lsmtune.report.words import counted, number
 
 _LONG_NAME = 24
 _FAMILY_COLUMNS = (
@@ -52,6 +53,22 @@ _OPTION_COLUMNS = (
     Column("value", at_least=8),
     Column("default", at_least=8),
 )
+
+
+def read_sides(
+    before: Sequence[Path], after: Sequence[Path], *, rolled: bool, family: str | None = None
+) -> tuple[list[Inspection], list[Inspection]]:
+    """Read the files of both sides; UserError if a side names a file twice, as if it were two runs.
+
+    Without `after`, all files are in the first list.
+    """
+    for paths in (before, after):
+        resolved = [path.resolve() for path in paths]
+        copies = [path for at, path in enumerate(paths) if resolved[at] in resolved[:at]]
+        if after and copies:
+            raise UserError(f"{copies[0]}: named twice on one side; name each run once")
+    first = read(before, rolled=rolled, family=family)
+    return first, read(after, rolled=rolled, family=family) if after else []
 
 
 def read(paths: Sequence[Path], *, rolled: bool, family: str | None = None) -> list[Inspection]:
@@ -69,73 +86,20 @@ def read(paths: Sequence[Path], *, rolled: bool, family: str | None = None) -> l
         return found
 
 
-def before_after(logs: Sequence[Inspection]) -> Compared:
-    """Compare two LOGs; UserError for another number."""
-    if len(logs) != 2:  # noqa: PLR2004
-        raise UserError("--compare: name two LOGs, before and after the change")
-    return compare(*logs)
-
-
-def compared_lines(compared: Compared) -> Iterator[str]:
-    """Give the comparison as text: first the workloads, then what changed after the change."""
-    if compared.comparable:
-        yield "The workloads are similar. After the change:"
-    else:
-        yield from paragraph(f"Not comparable: {'; '.join(compared.why)}.")
-    yield ""
-    columns = [Column("metric", at_least=20)]
-    columns += [Column(head, right=True) for head in ("before", "after", "ratio")]
-    columns.append(Column("verdict"))
-    rows = [
-        [name, *_numbers(pair), ""]
-        for name, pair in compared.workload.items()
-        if name not in compared.metrics and _is_told(pair)
-    ]
-    rows += [
-        [name, *_numbers(judged.values), judged.verdict.replace("_", " ")]
-        for name, judged in compared.metrics.items()
-    ]
-    yield from table_lines(columns, rows)
-    if any(judged.verdict == "depends_on_program" for judged in compared.metrics.values()):
-        yield from paragraph(
-            "depends on program: the program may have written less or more, because the share of "
-            "stalls did not change in the same way."
-        )
-    yield from _options_that_differ(compared)
-
-
-def _options_that_differ(compared: Compared) -> Iterator[str]:
-    both = [
-        (name, before, after)
-        for name, (before, after) in compared.options.items()
-        if before is not None and after is not None
-    ]
-    if both:
-        yield ""
-        yield "options that differ:"
-        heads = (Column("option", at_least=24), Column("before"), Column("after"))
-        yield from table_lines(heads, both, indent=2)
-    if any(compared.one_sided):
-        yield ""
-        before, after = (counted(number, "option") for number in compared.one_sided)
-        yield from paragraph(f"only in one LOG: {before} before, {after} after; see --json")
-
-
-def _is_told(pair: Pair) -> bool:
-    return pair.before is not None or pair.after is not None
-
-
-def _numbers(pair: Pair) -> list[str]:
-    values = (UNKNOWN if value is None else number(value) for value in (pair.before, pair.after))
-    return [*values, "" if pair.ratio is None else f"{pair.ratio:.2f}"]
-
-
 def write_page(path: Path, logs: Sequence[Inspection]) -> None:
     """Write the page about the LOGs."""
     from lsmtune.report.inspect_page import render_inspections  # slow to import
 
     with working("writing the page"):
         write_file(path, render_inspections(logs), "page")
+
+
+def write_compared_page(path: Path, compared: Compared, logs: Sequence[Inspection]) -> None:
+    """Write the page about the comparison, with the files of both sides."""
+    from lsmtune.report.compared_page import render_compared  # slow to import
+
+    with working("writing the page"):
+        write_file(path, render_compared(compared, logs), "page")
 
 
 def write_study(path: Path, logs: Sequence[Inspection]) -> None:
@@ -162,28 +126,31 @@ def write_tables(folder: Path, logs: Sequence[Inspection]) -> None:
         write_output(folder / name, text, "table")
 
 
-def check_only_compared(page: Path | None, csv: Path | None, study: Path | None) -> None:
+def check_only_compared(csv: Path | None, study: Path | None) -> None:
     """Raise UserError for a file that a comparison cannot write."""
-    for flag, value in (("--page", page), ("--csv", csv), ("--to-study", study)):
+    for flag, value in (("--csv", csv), ("--to-study", study)):
         if value is not None:
             raise UserError(f"{flag} {value}: not allowed together with --compare")
 
 
-def lines(logs: Sequence[Inspection]) -> Iterator[str]:
-    """Give the LOGs as text: one in full; several in columns, then the findings of each."""
+def lines(logs: Sequence[Inspection], *, verbose: bool = False) -> Iterator[str]:
+    """Give the LOGs as text: one in full; several in columns, then the findings of each.
+
+    `verbose` lists all data that rules lack, also those that such a text never contains.
+    """
     if len(logs) == 1:
         yield from paragraph(f"{logs[0].name}: {heading(logs[0])}")
-        yield from _findings(logs[0])
+        yield from _findings(logs[0], verbose=verbose)
         yield from _whole(logs[0])
         return
     yield from _in_columns(logs)
     for log in logs:
         yield ""
         yield from paragraph(f"{log.name}: {heading(log)}")
-        yield from _findings(log)
+        yield from _findings(log, verbose=verbose)
 
 
-def _findings(log: Inspection) -> Iterator[str]:
+def _findings(log: Inspection, *, verbose: bool) -> Iterator[str]:
     yield from paragraph(verdict_text(log))
     for place, finding in enumerate(log.findings, start=1):
         title = f"{place}. {title_text(finding)} [{finding.code}]"
@@ -196,7 +163,10 @@ def _findings(log: Inspection) -> Iterator[str]:
             yield from paragraph(f"options to check: {', '.join(finding.look_at)}", 3, hanging=2)
     if log.findings:
         yield "docs/findings.md explains each name in [brackets]."
-    if log.needed:
+    if not verbose:
+        for line in needed_lines(log):
+            yield from paragraph(line, hanging=2)
+    elif log.needed:
         yield needed_text(log)
         for need in log.needed:
             yield from paragraph(need, indent=2, hanging=2)
@@ -229,15 +199,7 @@ def _whole(log: Inspection) -> Iterator[str]:
             Column("cause", at_least=24), Column("time", right=True), Column("share", right=True),
         ]  # fmt: skip
         yield from table_lines(columns, stalled, indent=2)
-    if log.options_changed:
-        yield ""
-        version = nearest_version(log.version or "")
-        yield f"options that differ from the defaults of RocksDB {version}:"
-        for heading_of_group, changes in option_groups(log):
-            if heading_of_group is not None:
-                yield from paragraph(f"{heading_of_group}:", indent=2, hanging=2)
-            changed = [(n, c.value, str(c.default)) for n, c in changes.items()]
-            yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
+    yield from _options(log)
     if log.incomplete:
         yield ""
         yield "notes:"
@@ -245,9 +207,25 @@ def _whole(log: Inspection) -> Iterator[str]:
             yield from paragraph(fault, indent=2, hanging=2)
 
 
+def _options(log: Inspection) -> Iterator[str]:
+    if log.options_changed:
+        yield ""
+        version = nearest_version(log.version or "")
+        yield f"options that differ from the defaults of RocksDB {version}:"
+        for heading_of_group, changes in option_groups(log):
+            if heading_of_group is not None:
+                yield from paragraph(f"{heading_of_group}:", indent=2, hanging=2)
+            changed = [(n, c.value, default_text(c)) for n, c in changes.items()]
+            yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
+    if log.options_given:
+        yield ""
+        yield "options that the file sets:"
+        yield from table_lines(_OPTION_COLUMNS[:2], [*log.options_given.items()], indent=2)
+
+
 def _in_columns(logs: Sequence[Inspection]) -> Iterator[str]:
     rows = compared_facts(logs)
-    names = {name for log in logs for name in log.options_changed}
+    names = {name for log in logs for name in (*log.options_changed, *log.options_given)}
     for name in sorted(names):
         values = [changed_text(log, name) for log in logs]
         if len(set(values)) > 1:

@@ -9,6 +9,7 @@ from lsmtune.engines.myrocks.options import (
     variables_of,
     with_file,
 )
+from lsmtune.engines.option_files import base_text
 from lsmtune.engines.tikv.options import of_store, with_store
 from lsmtune.errors import UserError
 from lsmtune.knobs.families import with_families
@@ -39,7 +40,8 @@ class OwnFile:
 
 def named_file(path: Path) -> OwnFile:
     """Return the file that the user named with --base; UserError if it cannot be read."""
-    return OwnFile(_read(path, f"--base {path}"), path)
+    text, _ = base_text(_read(path, f"--base {path}"), str(path))
+    return OwnFile(text, path)
 
 
 def own_options(base: Base) -> OwnFile:

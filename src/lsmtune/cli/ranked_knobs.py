@@ -45,8 +45,9 @@ def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str
     spec = make_spec(rest, f"knobs {wanted}")
     runs, source = _measured(spec, home, ranking)
     asked = spec.parsed_objective.metrics
-    measured = set.intersection(*(set(line.metrics) for line in runs.first))
-    metrics = [name for name in asked if name in measured] or DEFAULT_METRICS[spec.workload.kind]
+    metrics = [name for name in asked if name in runs.metrics] or DEFAULT_METRICS[
+        spec.workload.kind
+    ]
     avoided = {knob.name for knob in catalogue_of(spec.engine, spec.workload).knobs if knob.avoid}
     ranked = _RANKINGS[ranking](runs, metrics)
     names = [name for name in ranked if name not in avoided][: int(count)]

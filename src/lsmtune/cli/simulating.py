@@ -1,7 +1,7 @@
 """The work of `lsmtune simulate`."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,11 @@ from lsmtune.simulator import (
     Run,
     known_knobs,
     load_machine,
+    modelled,
     modelled_text,
     predict,
     recorded,
+    why_unmodelled,
 )
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, make_spec, without_load
@@ -86,13 +88,22 @@ def asked_runs(
 
 
 def asked_lines(batch: Path) -> list[BatchLine]:
-    """Return the lines of a file; UserError for runs of an engine that is not simulated."""
+    """Return the lines of a file; a line that cannot be predicted has an error.
+
+    UserError for runs of an engine that is not simulated.
+    """
     lines = read_batch(batch)
     if others := sorted({line.engine for line in lines} - _ENGINES):
         raise UserError(
             f"batch {batch}: lsmtune cannot simulate the engine {others[0]}; supported: rocksdb"
         )
-    return lines
+    return list(map(_checked, lines))
+
+
+def _checked(line: BatchLine) -> BatchLine:
+    """Return the line, with an error if the simulator does not model one of its values."""
+    reason = why_unmodelled(line.knobs) if line.error is None else None
+    return line if reason is None else replace(line, error=reason)
 
 
 def of_study(name: str, home_path: Path) -> list[BatchLine]:
@@ -134,7 +145,7 @@ def _defaults(
         return AskedRuns(lines, ["defaults"], constants, list(remarks), spec.scale)
     changed = dict(map(_change, changes))
     ident = ", ".join(f"{name} = {value}" for name, value in changed.items())
-    lines.append(_line(ident, spec.workload, {**settings, **changed}, spec.seed))
+    lines.append(_checked(_line(ident, spec.workload, {**settings, **changed}, spec.seed)))
     knobs = [catalogue.knob(name) for name in changed]
     words = {knob.name: readable_value(knob, changed[knob.name]) for knob in knobs}
     notes = [
@@ -163,7 +174,7 @@ def _change(text: str) -> tuple[str, Value]:
             f"--set: invalid change {text!r}; use KNOB=VALUE, e.g. write_buffer_size=64MiB"
         )
     catalogue = load("rocksdb")
-    knob = find_knob(catalogue, name.strip(), "--set")
+    knob = modelled(find_knob(catalogue, name.strip(), "--set"))
     return knob.name, knob_value(catalogue, knob.name, parse_value(knob, value.strip(), "--set"))
 
 

@@ -28,8 +28,9 @@ _STUDY_WORDS = {
     "library": "Your own librocksdb.so, to run instead of an installed version.",
     "libraries": "Your own libraries of LevelDB and LMDB, by the name of the store, for the engine "
     "embedded. By default lsmtune uses the libraries of the system.",
-    "base": "Your OPTIONS file (MyRocks: my.cnf, TiKV: tikv.toml), the baseline of the study. "
-    "By default the baseline has the engine's defaults, or the running settings of TiKV.",
+    "base": "Your OPTIONS file or options string (MyRocks: my.cnf, TiKV: tikv.toml), the baseline "
+    "of the study. By default the baseline has the engine's defaults, or the running settings of "
+    "TiKV.",
     "family": "Column family of the baseline that is tuned.",
     "cache": "Size of the baseline's block cache at full size, e.g. 512MiB; `scale` divides it "
     "like all other sizes. OPTIONS files do not contain this size. Without this key, the baseline "
@@ -101,7 +102,13 @@ _WORKLOAD_WORDS = {
     "the load ends.",
     "mix": "Shares of gets, puts and scans. The shares add up to 1.",
     "skew": "Skew of the reads. With a larger skew, more reads go to few records. By default, "
-    "the workload reads all records equally often.",
+    "the workload reads all records equally often. In the workload mix, the skew also applies to "
+    "scans and, without `write_skew`, to puts.",
+    "write_skew": "Skew of the writes: puts, overwrites, read-modify-writes and deletes. With a "
+    "larger skew, more writes go to few records. With the natural logarithm of `num`, the "
+    "probability falls as 1 / rank over all records, as in a Zipf distribution. By default, the "
+    "workload writes all records equally often. db_bench cannot skew writes, but lsmtune's driver "
+    "can: set `rocksdb` or `library`.",
     "trace": "File of a trace recorded by RocksDB.",
     "database": "Folder of your database. The workload runs on a copy of the database.",
     "warehouses": "Number of TPC-C warehouses, about 66 MB each.",

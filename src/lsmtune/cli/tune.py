@@ -27,7 +27,8 @@ StudyFile = Annotated[
 Base = Annotated[
     str | None,
     typer.Option(
-        help="Baseline: your OPTIONS file, my.cnf or tikv.toml [the defaults of the engine].",
+        help="Baseline: your OPTIONS file, options string, my.cnf or tikv.toml [the defaults of "
+        "the engine].",
         metavar="FILE",
         rich_help_panel="Workload and baseline",
     ),

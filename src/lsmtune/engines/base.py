@@ -57,10 +57,14 @@ class EngineFacts:
 
 @dataclass(frozen=True, slots=True)
 class OwnBase:
-    """The user's configuration: the text of the file, and the column family to tune."""
+    """The user's configuration: the text of the file, and the column family to tune.
+
+    `notes` are remarks about the file.
+    """
 
     options: str
     family: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

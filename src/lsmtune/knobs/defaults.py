@@ -64,6 +64,12 @@ def known_versions() -> tuple[str, str]:
     return versions["oldest"], versions["newest"]
 
 
+@cache
+def known_options() -> frozenset[str]:
+    """The names of all options that some version of RocksDB has."""
+    return frozenset({**_data()["options"], **_SET_BY_CONSTRUCTORS})
+
+
 def nearest_version(version: str) -> str:
     """Return the version, or the nearest one whose defaults are known, such as `5.4`."""
     oldest, newest = known_versions()
@@ -125,11 +131,11 @@ def _same(name: str, text: str, value: Value) -> bool:
     try:
         return Decimal(text) == Decimal(told)
     except InvalidOperation:
-        return _bare(text) == _bare(told)
+        return bare_name(text) == bare_name(told)
 
 
-def _bare(name: str) -> str:
-    """`kSnappyCompression` and `Snappy` are one."""
+def bare_name(name: str) -> str:
+    """Return the name of a value that `kSnappyCompression` and `Snappy` share."""
     match = _ENUMERATOR.fullmatch(name.split("(", maxsplit=1)[0].strip())
     bare = (match[1] if match else name).lower()
     return "disabled" if bare == "disable" else bare

@@ -8,21 +8,16 @@ cell is checked against the number format of its column, because documents lose 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lsmtune.errors import ParseError
+from lsmtune.metrics.log_events import HIDDEN
+from lsmtune.metrics.table_texts import TableText, table_texts
 
-_HEADING = re.compile(r"\*\* Compaction Stats \[([^*]{0,500}?)\] \*\*")
-"""The name of a column family may have a line end."""
-_TOKEN = re.compile(r"\d+(?:\.\d+)?\s+[KMGT]B(?!\S)|\S+")
-_LABEL = re.compile(r"L\d{1,3}|Sum|Int")
-_RULE = re.compile(r"-{3,}")
-_HEADER_WORD = re.compile(r"[A-Za-z(][\w()/-]*")
 _COLUMN = re.compile(r"[A-Za-z][\w-]*(?:\([^)]*\))?")
 _ANY = re.compile(r".*")
-_CELL = re.compile(r"-?\d+(?:\.\d+)?(?:[KMG]|\s*[KMGT]B)?|\d+/\d+")
-
+_DEFAULT = "default"
 _FILES = re.compile(r"(\d{1,15})/(\d{1,15})")
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]B)")
 _SIZE_UNITS = {"KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
@@ -126,57 +121,41 @@ def parse_compaction_tables(text: str) -> list[CompactionTable]:
 
     Header and rows may be wrapped over lines and separated by spaces or tabs. A row with too few
     or unfit cells keeps its level, files and size, has None for the rest and a sentence in
-    `incomplete`; a table is never refused, for a text may hold many and end within one. A word
-    that ends with the text may be cut and is left out.
+    `incomplete`; a cell that a mail hides is None alone. A table is never refused, for a text may
+    hold many and end within one. A word that ends with the text may be cut and is left out. A
+    table without a heading counts as one of the family `default`.
     """
-    plain = text.replace("\\*", "*").replace("\\_", "_")
-    tables, line, seen = [], 1, 0
-    for heading in _HEADING.finditer(plain):
-        line, seen = line + plain.count("\n", seen, heading.start()), heading.start()
-        tokens = _TOKEN.finditer(plain, heading.end())
-        header, rows = _cut(token[0] for token in tokens if token.end() < len(plain))
-        if header[:1] != ["Priority"]:
-            place = f"line {line}: compaction table of [{heading[1]}]"
-            family = heading[1].replace("\n", "\\n")
-            tables.append(_table(family, place, _columns(header), rows))
-    return tables
+    plain = text.replace("\\*", "*").replace("\\_", "_").replace("&nbsp;", " ")
+    return [_table(found) for found in table_texts(plain) if found.header[:1] != ["Priority"]]
 
 
-def parse_stall_summary(text: str) -> StallSummary:
+def parse_stall_summary(text: str, unreadable: list[str] | None = None) -> StallSummary:
     """Read the last cumulative stall time and, for each column family and the DB, the last counts.
 
     RocksDB up to 8.0 counts in a line `Stalls(count)`, since then in lines `Write Stall (count)`.
     A last line without its line end is left out; a line that is not what its beginning says is a
-    ParseError.
+    ParseError. If there is a list `unreadable`, the error is added to it, and only this line is
+    left out.
     """
     stall_s = stall_percent = None
     scope, counts_by_scope = "", dict[str, Counter[str]]()
     for number, line in enumerate(text.split("\n")[:-1], start=1):
         if heading := _STALL_SCOPE.search(line):
             scope = heading["family"] or ""
-        elif "Cumulative stall: " in line:
-            stall_s, stall_percent = _stall_time(line.partition("Cumulative stall: ")[2], number)
-        elif line.startswith(tuple(_STALL_LINES)):
-            counts_by_scope[scope] = _stall_counts(line, number)
+            continue
+        try:
+            if "Cumulative stall: " in line:
+                words = line.partition("Cumulative stall: ")[2]
+                stall_s, stall_percent = _stall_time(words, number)
+            elif line.startswith(tuple(_STALL_LINES)):
+                counts_by_scope[scope] = _stall_counts(line, number)
+        except ParseError as error:
+            if unreadable is None:
+                raise
+            unreadable.append(str(error))
     causes = dict.fromkeys(cause for counts in counts_by_scope.values() for cause in counts)
     total = {cause: sum(counts[cause] for counts in counts_by_scope.values()) for cause in causes}
     return StallSummary(stall_s, stall_percent, total, counts_by_scope)
-
-
-def _cut(tokens: Iterable[str]) -> tuple[list[str], list[list[str]]]:
-    """Collect the words of the header and the cells of each row up to what belongs to neither."""
-    header: list[str] = []
-    rows: list[list[str]] = []
-    for token in tokens:
-        if _LABEL.fullmatch(token) and header:
-            rows.append([token])
-        elif rows and _CELL.fullmatch(token):
-            rows[-1].append(token)
-        elif not rows and _HEADER_WORD.fullmatch(token):
-            header.append(token)
-        elif not _RULE.fullmatch(token):
-            break
-    return header, rows
 
 
 def _columns(header: list[str]) -> list[str]:
@@ -184,17 +163,37 @@ def _columns(header: list[str]) -> list[str]:
     return _COLUMN.findall(joined)
 
 
-def _table(family: str, place: str, columns: list[str], rows: list[list[str]]) -> CompactionTable:
+def _table(found: TableText) -> CompactionTable:
+    family = _DEFAULT if found.family is None else found.family.replace("\n", "\\n")
+    place = f"line {found.line}: compaction table of [{found.family or family}]"
+    columns = _columns(found.header)
     if columns[:_CERTAIN] not in _CERTAIN_COLUMNS:
         return CompactionTable(family, (), None, (f"{place}: lsmtune cannot parse the header",))
-    rows = [cells for cells in rows if cells[0] != "Int"]
+    rows = [cells for cells in found.rows if cells[0] != "Int"]
     read = [_row(columns, cells) for cells in rows]
     levels = tuple(row for row in read if row.level != "Sum")
     sums = [row for row in read if row.level == "Sum"]
-    faults = [f"{place}: {_fault(columns, cells)}" for cells in rows if _fault(columns, cells)]
+    faults = [f"{place}: {lost}" for lost in _lost(found)]
+    faults += [f"{place}: {fault}" for cells in rows for fault in _faults(columns, cells)]
     if not sums:
         faults.append(f"{place}: the table has no row Sum")
     return CompactionTable(family, levels, sums[-1] if sums else None, tuple(faults))
+
+
+def _lost(found: TableText) -> Iterator[str]:
+    if found.family is None:
+        yield f"the heading with the column family is missing; lsmtune assumes {_DEFAULT}"
+    if not found.has_header:
+        yield "the header is missing; lsmtune assumes the columns of RocksDB with so many cells"
+
+
+def _faults(columns: list[str], cells: list[str]) -> Iterator[str]:
+    if (fault := _fault(columns, cells)) is not None:
+        yield fault
+        return
+    hidden = [name for name, cell in zip(columns, cells, strict=True) if cell == HIDDEN]
+    if hidden:
+        yield f"row {cells[0]} has hidden cells ({HIDDEN}), so {', '.join(hidden)} is unknown"
 
 
 def _fault(columns: list[str], cells: list[str]) -> str | None:
@@ -203,14 +202,15 @@ def _fault(columns: list[str], cells: list[str]) -> str | None:
         return f"row {cells[0]} has {len(cells)} cells for {len(columns)} columns; {kept}"
     for column, cell in zip(columns, cells, strict=True):
         default = _ONE_DIGIT if _ONE_DIGIT_COLUMN.fullmatch(column) else _ANY
-        if not _CELL_FORMATS.get(column, default).fullmatch(cell):
+        if cell != HIDDEN and not _CELL_FORMATS.get(column, default).fullmatch(cell):
             return f"row {cells[0]} has the invalid cell {cell!r} in column {column}; {kept}"
     return None
 
 
 def _row(columns: list[str], cells: list[str]) -> LevelRow:
     certain = _CERTAIN if _fault(columns, cells) else len(columns)
-    cell = dict(zip(columns[:certain], cells, strict=False))
+    pairs = zip(columns[:certain], cells, strict=False)
+    cell = {column: text for column, text in pairs if text != HIDDEN}
     files = _FILES.fullmatch(cell.get("Files", ""))
     return LevelRow(
         level=cells[0],

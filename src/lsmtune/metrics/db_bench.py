@@ -5,7 +5,7 @@ tools/db_bench_tool.cc and of `HistogramStat::ToString` in monitoring/histogram.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -104,16 +104,30 @@ def is_result_line(line: str, benchmark: str) -> bool:
     return match is not None and match["name"] == benchmark
 
 
-def parse_results(stdout: str) -> dict[str, BenchmarkResult]:
+def parse_results(stdout: str, unreadable: list[str] | None = None) -> dict[str, BenchmarkResult]:
     """Read the benchmarks' results by name; of a benchmark that ran several times, the last.
 
     Of an output that was cut off, what is whole is read. A line with micros/op and ops/sec that
-    is not a result line, or a benchmark's histogram that is none, is a ParseError.
+    is not a result line, or a benchmark's histogram that is none, is a ParseError. If there is a
+    list `unreadable`, the error is added to it, and only this line or histogram is left out.
     """
     lines = [line.strip() for line in stdout.splitlines()]
-    starts = [at for at, line in enumerate(lines) if "micros/op" in line and "ops/sec" in line]
-    results = (_result(lines, start, end) for start, end in pairwise([*starts, len(lines)]))
-    return {result.name: result for result in results}
+    results: dict[str, BenchmarkResult] = {}
+    for start, end in pairwise([*result_lines(lines), len(lines)]):
+        try:
+            result = result_at(lines, start, end, unreadable)
+        except ParseError as error:
+            if unreadable is None:
+                raise
+            unreadable.append(str(error))
+            continue
+        results[result.name] = result
+    return results
+
+
+def result_lines(lines: Sequence[str]) -> list[int]:
+    """Return the indexes of the lines that are results, readable or not."""
+    return [at for at, line in enumerate(lines) if "micros/op" in line and "ops/sec" in line]
 
 
 def parse_banner(stdout: str, stderr: str) -> Banner:
@@ -136,7 +150,14 @@ def _warned(warnings: tuple[str, ...], words: str) -> bool:
     return any(words in warning for warning in warnings)
 
 
-def _result(lines: list[str], start: int, end: int) -> BenchmarkResult:
+def result_at(
+    lines: Sequence[str], start: int, end: int, unreadable: list[str] | None = None
+) -> BenchmarkResult:
+    """Read the result in a line, and what follows it before `end`; the lines are stripped.
+
+    A line that is not a result, or a histogram that is none, is a ParseError. If there is a list
+    `unreadable`, a histogram that is none is added to it instead.
+    """
     line = lines[start]
     if line[:1].isdigit():  # a document wrapped the line behind the benchmark's name
         line = " ".join(lines[max(start - 1, 0) : start + 1])
@@ -154,12 +175,12 @@ def _result(lines: list[str], start: int, end: int) -> BenchmarkResult:
         rate_mb_s=float(rate[1]) if rate else None,
         found=int(found[1]) if found else None,
         looked_up=int(found[2]) if found else None,
-        latencies=_latencies(lines, start, end),
+        latencies=_latencies(lines, start, end, unreadable),
         perf_context=_perf_context(lines[start:end]),
     )
 
 
-def _perf_context(lines: list[str]) -> dict[str, int]:
+def _perf_context(lines: Sequence[str]) -> dict[str, int]:
     """Read the line after the heading. Only the last line of an output may be truncated."""
     if _PERF_CONTEXT not in lines[:-1]:
         return {}
@@ -167,17 +188,25 @@ def _perf_context(lines: list[str]) -> dict[str, int]:
     return {name: int(count) for name, count in _COUNTER.findall(counters)}
 
 
-def _latencies(lines: list[str], start: int, end: int) -> dict[str, LatencyHistogram]:
+def _latencies(
+    lines: Sequence[str], start: int, end: int, unreadable: list[str] | None
+) -> dict[str, LatencyHistogram]:
     latencies = {}
     for at in range(start, end):
         operation = _OPERATION.fullmatch(lines[at])
-        histogram = _histogram(lines, at + 1) if operation else None
+        try:
+            histogram = _histogram(lines, at + 1) if operation else None
+        except ParseError as error:
+            if unreadable is None:
+                raise
+            unreadable.append(str(error))
+            continue
         if operation and histogram:
             latencies[operation[1]] = histogram
     return latencies
 
 
-def _histogram(lines: list[str], start: int) -> LatencyHistogram | None:
+def _histogram(lines: Sequence[str], start: int) -> LatencyHistogram | None:
     """Read the three lines from `start`; None when the output ends within them."""
     end = start + _HISTOGRAM_LINES
     match = _HISTOGRAM.match("\n".join(lines[start:end]))

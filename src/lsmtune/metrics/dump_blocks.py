@@ -16,6 +16,7 @@ _A_SUM = re.compile(r"^ *Sum ", re.MULTILINE)
 _HISTOGRAMS = re.compile(r"^\*\* (?:File Read Latency|Level \d+ read latency)", re.MULTILINE)
 """Latencies of reads by level; nothing reads them, and they are long."""
 _DATABASE = ""
+_UPTIME = "Uptime(secs)"
 _KNOWN = re.compile(r"olumn family \[(?P<family>.*)\] \(ID (?P<id>\d{1,10})\)")
 _DROPPED = re.compile(r"Dropped column family with id (?P<id>\d{1,10})")
 
@@ -57,7 +58,14 @@ class DumpBlocks:
             elif is_whole or not _A_SUM.search(self._families.get(family, "")):
                 seen.add(family)
                 self._families[family] = block
-        self._database = "\n".join(database)
+        self._keep("\n".join(database))
+
+    def _keep(self, database: str) -> None:
+        """Keep a part on the whole database; a table without a heading is added to the last one."""
+        if _UPTIME in database or not self._database:
+            self._database = database
+        elif database.strip():
+            self._database += f"\n{database}"
 
     def forget(self, family: str) -> None:
         """Leave out a column family that was dropped."""

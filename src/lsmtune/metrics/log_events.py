@@ -1,12 +1,19 @@
 """Event lines of a RocksDB LOG: `… EVENT_LOG_v1 {json}` (logging/event_logger.cc)."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 EVENT_MARK = "EVENT_LOG_v1 "
 """Stands before the JSON of an event."""
+HIDDEN = "***@***.***"
+"""What GitHub puts in place of anything in a mail that looks like an address, such as `1@3`."""
+_HIDDEN_VALUE = re.compile(r"(?:(?<=: )|(?<=, )|(?<=\[))" + re.escape(HIDDEN) + r"(?=[,}\]])")
+"""A hidden number; a hidden text stands between quotation marks."""
+_NEVER_UNKNOWN = ("output_level", "total_blob_output_size")
+"""Fields that count as 0 where an event lacks them, so that a hidden value spoils the event."""
 _END_MICROS = 1 << 53
 """A time of no LOG: the year 2255."""
 
@@ -35,16 +42,21 @@ class Event:
 
 
 def parse_event(line: str) -> Event | None:
-    """Read a line that holds EVENT_MARK.
+    """Read a line that holds EVENT_MARK. Values that a mail hides are None.
 
     None for one that is cut: the last of a LOG that was copied while it grew, or a long one that
     RocksDB itself cut.
     """
+    text = line.partition(EVENT_MARK)[2]
+    if HIDDEN in text:
+        text = _HIDDEN_VALUE.sub("null", text)
     try:
-        payload = json.loads(line.partition(EVENT_MARK)[2])
+        payload = json.loads(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(payload, dict):
+        return None
+    if None in (payload.get(name, 0) for name in _NEVER_UNKNOWN):
         return None
     micros, name, job = (payload.get(field) for field in ("time_micros", "event", "job"))
     if not isinstance(micros, int) or not 0 <= micros < _END_MICROS or not isinstance(name, str):

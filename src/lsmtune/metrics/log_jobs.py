@@ -5,7 +5,7 @@ are those of db/flush_job.cc, db/compaction/compaction_job.cc and db/event_helpe
 """
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from lsmtune.metrics.log_events import Event, counted
@@ -16,7 +16,10 @@ _RECOVERY, _RECOVERED = "recovery_started", {"recovery_finished", "recovery_fail
 Origin = Literal["flush", "recovery", "compaction"]
 """What made a table: recovery writes the records of the write-ahead log into tables."""
 _DEFAULT = "default"
+_MOST_REWRITTEN = 1000
 _INPUT = re.compile(r"files_L(\d{1,3})")
+_SIZES = {"table_file_creation": "file_size", "blob_file_creation": "total_blob_bytes"}
+"""Events that tell of a new file, and their field with its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,9 @@ class Job:
 
     A compaction spent `cpu_micros` on the CPU, and had `subcompactions` parts. `made_deletes` are
     the deletions in the tables that a job made. `oldest_snapshot` is the sequence number of the
-    oldest snapshot that was open, None if there was none.
+    oldest snapshot that was open, None if there was none. `repeats` is the number of compactions
+    in a row, up to this one, of which each wrote all its records into the level that it read, and
+    read only the files that the one before wrote.
     """
 
     kind: Literal["flush", "compaction"]
@@ -55,6 +60,7 @@ class Job:
     subcompactions: int | None = None
     made_deletes: int = 0
     oldest_snapshot: int | None = None
+    repeats: int = 0
 
     @property
     def written_bytes(self) -> int | None:
@@ -150,6 +156,8 @@ class _Open:
     table_bytes: int = 0
     blob_bytes: int = 0
     deletes: int = 0
+    made: list[int] = field(default_factory=list)
+    has_unknown_size: bool = False
 
     @property
     def origin(self) -> Origin:
@@ -170,6 +178,8 @@ class JobLedger:
     """The table files that were made, by their number."""
     _running: dict[int, _Open] = field(default_factory=dict)
     _recovery: int | None = None
+    _rewritten: dict[frozenset[int], int] = field(default_factory=dict)
+    """The newest files that compactions wrote without a change, with `Job.repeats`."""
 
     def take(self, event: Event) -> Job | None:
         """Take an event; returns the job that it ends."""
@@ -212,11 +222,15 @@ class JobLedger:
 
     def _made(self, opened: _Open, event: Event) -> None:
         """A running job has made a file."""
+        size_name = _SIZES.get(event.name)
+        opened.has_unknown_size |= size_name is not None and event.number(size_name) is None
         opened.family = event.text("cf_name") or opened.family
         if event.name == "blob_file_creation":
             opened.blob_bytes += event.number("total_blob_bytes") or 0
         elif event.name == "table_file_creation":
             opened.table_bytes += event.number("file_size") or 0
+            number = event.number("file_number")
+            opened.made += [] if number is None else [number]
             properties = self._table(opened.origin, event, opened)
             opened.deletes += _whole(properties, "num_deletions")
 
@@ -239,11 +253,27 @@ class JobLedger:
     def _finish(self, event: Event) -> Job:
         opened = self._running.pop(event.job, None) if event.job is not None else None
         job = _job(opened, event)
+        if opened is not None and (repeats := self._repeats(opened, job, event)):
+            job = replace(job, repeats=repeats)
         self.jobs.append(job)
         files = event.payload.get("lsm_state")
         if isinstance(files, list) and all(counted(count) is not None for count in files):
             self.shapes.append(TreeShape(event.time_micros, job.family, tuple(files)))
         return job
+
+    def _repeats(self, opened: _Open, job: Job, ended: Event) -> int:
+        """Return `Job.repeats` of a compaction that has ended."""
+        records = job.records_in
+        in_place = job.input_levels == (job.output_level,) and job.kind == "compaction"
+        if not in_place or not opened.made or records is None:
+            return 0
+        if ended.number("num_output_records") != records:
+            return 0
+        repeats = self._rewritten.pop(_input_files(opened.started), 0) + 1
+        if len(self._rewritten) >= _MOST_REWRITTEN:
+            del self._rewritten[next(iter(self._rewritten))]
+        self._rewritten[frozenset(opened.made)] = repeats
+        return repeats
 
 
 _UNSEEN = Event(0, "", None, {})
@@ -253,11 +283,11 @@ _UNSEEN = Event(0, "", None, {})
 def _job(opened: _Open | None, finished: Event | None) -> Job:
     started, ended = opened.started if opened else _UNSEEN, finished or _UNSEEN
     family = opened.family if opened else None
-    times = (started.time_micros or None, ended.time_micros or None)
+    times = (_began(started, ended), ended.time_micros or None)
     if (started.name or ended.name).startswith("flush"):
         return Job(
             "flush", family, started.text("flush_reason"), *times,
-            table_bytes=opened.table_bytes if opened else None,
+            table_bytes=opened.table_bytes if opened and not opened.has_unknown_size else None,
             blob_bytes=opened.blob_bytes if opened else 0,
             records_in=_entries(started),
             deletes=started.number("num_deletes"),
@@ -279,6 +309,14 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
     )  # fmt: skip
 
 
+def _began(started: Event, ended: Event) -> int | None:
+    """The time of the beginning; without its event by the duration that the end of one tells."""
+    if started.time_micros:
+        return started.time_micros
+    took_micros = ended.number("compaction_time_micros")
+    return None if took_micros is None else max(ended.time_micros - took_micros, 0) or None
+
+
 def _entries(started: Event) -> int | None:
     """Newer versions have another name for it."""
     old = started.number("num_entries")
@@ -288,6 +326,17 @@ def _entries(started: Event) -> int | None:
 def _input_levels(started: Event) -> tuple[int, ...]:
     found = ((_INPUT.fullmatch(key), files) for key, files in started.payload.items())
     return tuple(sorted(int(match[1]) for match, files in found if match and files))
+
+
+def _input_files(started: Event) -> frozenset[int]:
+    lists = (files for key, files in started.payload.items() if _INPUT.fullmatch(key))
+    return frozenset(
+        number
+        for files in lists
+        if isinstance(files, list)
+        for number in files
+        if isinstance(number, int)
+    )
 
 
 def _whole(properties: dict[str, Any], name: str) -> int:

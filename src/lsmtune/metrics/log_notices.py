@@ -31,6 +31,7 @@ _MARKS = {
     "WAL kept": "Unable to release oldest log due to uncommitted transaction",
     "periodic ignored": "periodic_compaction_seconds does not support FIFO compaction",
     "cache full": "Insert failed due to LRU cache being full",
+    "write controller": "WC setting delay of ",
 }
 """Words of the line by a short name (RocksDB 5 to 11)."""
 _PATTERNS = {
@@ -60,17 +61,18 @@ class NoticeLedger:
     notices: dict[str, Notice] = field(default_factory=dict)
     _place: int = 0
 
-    def take(self, line: str) -> None:
-        """Count the line if it is one of the notices."""
+    def take(self, line: str) -> str | None:
+        """Count the line if it is one of the notices; return the name of the notice."""
         # Some thirty searches for a text take less time than one for a pattern of them all.
         name = next((name for name, text in _MARKS.items() if text in line), None)
         if name is None or (name in _PATTERNS and not _PATTERNS[name].search(line)):
-            return
+            return None
         if (known := self.notices.get(name)) is None:
             known = self.notices[name] = Notice(0, line[:_LONGEST])
         known.count += 1
         self._place += 1
         known.last = self._place
+        return name
 
     def count(self, name: str) -> int:
         """How often a notice was written."""

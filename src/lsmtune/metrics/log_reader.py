@@ -1,89 +1,32 @@
 """A whole LOG in one pass and little memory, sorted into what each kind of line tells."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
-from lsmtune.errors import ParseError
-from lsmtune.metrics.db_bench import BenchmarkResult
-from lsmtune.metrics.decimal_points import COMMA_NOTE, dump_with_points
+from lsmtune.metrics import untimed_lines as untimed
+from lsmtune.metrics.compaction_table import parse_compaction_tables
+from lsmtune.metrics.decimal_points import dump_with_points
 from lsmtune.metrics.dump_blocks import DumpBlocks, FamilyIds
-from lsmtune.metrics.log_dump import StatsDump, parse_stats_dump
-from lsmtune.metrics.log_events import EVENT_MARK, parse_event
-from lsmtune.metrics.log_jobs import JobLedger
+from lsmtune.metrics.log_clock import LogClock, stamp_of
+from lsmtune.metrics.log_content import LogContent, TimedDump, faults_of
+from lsmtune.metrics.log_dump import parse_stats_dump
+from lsmtune.metrics.log_events import EVENT_MARK, HIDDEN, parse_event
 from lsmtune.metrics.log_lines import STAMP, STAMP_LENGTH
-from lsmtune.metrics.log_notices import NoticeLedger
 from lsmtune.metrics.log_options import LogOptions
-from lsmtune.metrics.log_stalls import StallLedger
-from lsmtune.metrics.statistics import Statistics, parse_statistics
+from lsmtune.metrics.statistics import parse_statistics
 
-_HOUR_LENGTH = 13
-_STAMP_FORMAT = "%Y/%m/%d-%H:%M:%S.%f"
-_QUARTER_HOUR_MICROS = 15 * 60 * 10**6
+__all__ = ["LogContent", "TimedDump", "read_log"]
+
 _TROUBLES = ("[ERROR]", "[FATAL]")
 _MOST_TROUBLES = 20
 _LONGEST_TROUBLE = 300
 _MOST_DUMP_LINES = 100_000
+_LONGEST_FOLDED = 16_000
+_TABLE_OPTIONS = "table_factory options:"
+_OPEN = "DB pointer "
+"""The last line of an opening."""
 _OPENED = "Recovering from manifest file"
 """Told by every opening; a LOG that is rolled repeats only the head above it (AutoRollLogger)."""
-
-
-@dataclass(slots=True)
-class TimedDump:
-    """A dump of the statistics and when it was written, in Unix time in µs."""
-
-    micros: int
-    dump: StatsDump
-
-
-@dataclass(slots=True)
-class LogContent:
-    """All that a LOG holds.
-
-    `first_micros` and `last_micros` (Unix time in µs) are the times of its first and last line.
-    `version`, `options` and `dumps` are of the last of its `openings`, and so is `dump_text`: the
-    last block of the database and of each column family over all dumps. `statistics` are of the
-    last dump, everything else is of the whole LOG. `dropped` are column families that the program
-    dropped. `troubles` are the first of `trouble_lines` that tell of errors. `incomplete` says
-    what could not be read, among it `cut_events`.
-    """
-
-    version: str | None = None
-    openings: int = 0
-    begins_with_opening: bool = False
-    event_lines: int = 0
-    cut_events: int = 0
-    first_micros: int | None = None
-    last_micros: int | None = None
-    options: LogOptions = field(default_factory=LogOptions)
-    ledger: JobLedger = field(default_factory=JobLedger)
-    stalls: StallLedger = field(default_factory=StallLedger)
-    notices: NoticeLedger = field(default_factory=NoticeLedger)
-    dumps: list[TimedDump] = field(default_factory=list)
-    dump_text: str = ""
-    dropped: set[str] = field(default_factory=set)
-    results: Mapping[str, BenchmarkResult] = field(default_factory=dict)
-    statistics: Statistics = field(default_factory=lambda: Statistics({}, {}, ()))
-    trouble_lines: int = 0
-    troubles: list[str] = field(default_factory=list)
-    incomplete: list[str] = field(default_factory=list)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it holds every event of one opening, from its beginning on."""
-        return self.begins_with_opening and self.openings == 1 and not self.cut_events
-
-    @property
-    def is_log(self) -> bool:
-        """Whether there is anything of a RocksDB LOG in it."""
-        return self.first_micros is not None and bool(
-            self.version
-            or self.event_lines
-            or self.dump_text
-            or self.options.families
-            or self.options.database
-            or self.stalls.stalls
-        )
 
 
 def read_log(lines: Iterable[str]) -> LogContent:
@@ -108,14 +51,18 @@ class _Reader:
 
     def __init__(self) -> None:
         self._content = LogContent()
-        self._clock = _Clock()
+        self._clock = LogClock()
         self._first = self._last = ""
+        self._has_made_times = False
         self._head: _Head | None = None
-        self._continued: Callable[[str], None] = _ignore
+        self._first_head = ""
+        self._has_untimed_head = False
+        self._outside: Callable[[str], None] = self._untimed
+        self._continued: Callable[[str], None] = self._outside
+        self._folded = ""
         self._dump: list[str] = []
         self._dump_stamp = ""
-        self._blocks = DumpBlocks()
-        self._ids = FamilyIds()
+        self._blocks, self._ids = DumpBlocks(), FamilyIds()
         self._statistics: list[str] = []
         self._earlier_statistics: list[str] = []
         self._kinds: tuple[tuple[str, Callable[[str], None]], ...] = (
@@ -126,7 +73,7 @@ class _Reader:
             ("STATISTICS:", self._statistics_begin),
             ("Options(), inputs:", self._change),
             ("SetOptions() on ", self._change),
-            ("table_factory options:", self._table_options),
+            (_TABLE_OPTIONS, self._table_options),
             ("Options", self._option),
             ("olumn family [", self._family),
             ("Dropped column family", self._family),
@@ -148,11 +95,7 @@ class _Reader:
             if mark in line:
                 handle(line)
                 return
-        self._content.notices.take(line)
-        if self._options.changing and self._options.take_change(line):
-            return
-        if self._continued is not _ignore and not _is_blank(line):
-            self._continued = _ignore
+        self._other(line)
 
     def end(self) -> LogContent:
         """Close what is open and return the content."""
@@ -161,10 +104,18 @@ class _Reader:
         content.dump_text = self._blocks.text
         self._settle_head()
         if self._first:
+            content.has_first_line = self._first_head == self._first
+        else:
+            content.has_first_line = self._has_untimed_head
+        content.stalls.settle()
+        if not content.event_lines:
+            content.ledger.jobs += content.summaries.jobs
+            content.ledger.shapes += content.summaries.shapes
+        if self._first:
             content.first_micros = self._clock.micros(self._first)
             content.last_micros = self._clock.micros(self._last)
             content.stalls.end(content.last_micros)
-        content.incomplete += self._faults()
+        content.incomplete += faults_of(content)
         self._read_statistics()
         return content
 
@@ -181,13 +132,9 @@ class _Reader:
                 "the last dump of tickers (counters) is truncated; lsmtune uses the previous dump"
             )
             lines = self._earlier_statistics
-        try:
-            text = dump_with_points("\n".join([*lines, ""]))
-            content.statistics = parse_statistics(text)
-        except ParseError as error:
-            content.incomplete.append(
-                f"lsmtune cannot parse the last dump of tickers (counters): {error}"
-            )
+        text = dump_with_points("\n".join([*lines, ""]))
+        content.statistics = parse_statistics(text, leave_out=True)
+        content.incomplete += content.statistics.incomplete
 
     def _event(self, line: str) -> None:
         content = self._content
@@ -196,8 +143,11 @@ class _Reader:
         if '"table_file_deletion"' in line:
             return
         event = parse_event(line)
+        content.hidden_events += HIDDEN in line
         if event is None:
             content.cut_events += 1
+            if self._continued is self._outside:
+                self._folded, self._continued = line, self._rest_of_event
             return
         if wrong_by := self._clock.learn(line[:STAMP_LENGTH], event.time_micros):
             content.stalls.shift(wrong_by)
@@ -205,7 +155,111 @@ class _Reader:
             content.stalls.looked(job.family, event.time_micros)
 
     def _stall(self, line: str) -> None:
-        self._content.stalls.warn(line, self._clock.micros(line[:STAMP_LENGTH]))
+        """Take a warning of a stall, or its begin if a mail folds it."""
+        content, stamp = self._content, line[:STAMP_LENGTH]
+        if "level-0" in line:
+            content.level_0.take(line, stamp)
+        is_whole = content.stalls.warn(line, self._clock.micros(stamp))
+        if not is_whole and self._continued is self._outside:
+            self._folded, self._continued = line, self._rest_of_warning
+
+    def _speedup(self, line: str) -> None:
+        """Take a line that says that more compactions run, or its begin if a mail folds it."""
+        is_whole = self._content.level_0.take(line, line[:STAMP_LENGTH])
+        if not is_whole and self._continued is self._outside:
+            self._folded, self._continued = line, self._rest_of_warning
+
+    def _other(self, line: str) -> None:
+        """Take a line with a time that is none of the kinds above."""
+        content = self._content
+        match content.notices.take(line):
+            case "more compactions":
+                self._speedup(line)
+                content.logs_info = content.logs_info or untimed.is_info(line)
+                return
+            case "write controller":
+                content.stalls.delayed(line, self._clock.micros(line[:STAMP_LENGTH]))
+        if self._options.changing and self._options.take_change(line):
+            return
+        if not content.is_open:
+            content.is_open = _OPEN in line
+        if not content.logs_info:
+            content.logs_info = untimed.is_info(line)
+            content.names_source |= untimed.names_source(line)
+        if not content.event_lines:
+            content.job_lines += "[JOB " in line
+            if content.summaries.concerns(line):
+                micros = self._clock.micros(line[:STAMP_LENGTH])
+                content.summaries.take(line, micros, content.stalls)
+        if "] St" in line and untimed.is_warning(line):
+            self._stall(line)
+        elif self._continued is not self._outside and not _is_blank(line):
+            self._continued = self._outside
+
+    def _untimed(self, line: str) -> None:
+        """Take a line without a time that belongs to no block above it."""
+        if not untimed.may_matter(line):
+            return
+        if untimed.begins_block(line):
+            if untimed.begins_dump(line):
+                self._close_dump()
+            self._content.level_0.dumps += 1
+            self._dump_stamp = self._last
+            self._continued = self._more_of_dump
+            self._more_of_dump(line)
+        elif untimed.is_ticker(line):
+            self._statistics_begin(line)
+        elif untimed.is_option(line):
+            self._options.take(line)
+        elif _TABLE_OPTIONS in line:
+            self._table_options(line)
+        elif untimed.is_version(line):
+            self._head_begins(f"{self._last:{STAMP_LENGTH}} 0 {line}")
+        else:
+            self._untimed_message(line)
+
+    def _untimed_message(self, line: str) -> None:
+        """Take an event or a warning without a time: it has the time of the line above."""
+        timed = f"{self._last:{STAMP_LENGTH}} 0 {line}"
+        if EVENT_MARK in line:
+            event = parse_event(line)
+            if event is None or (self._last and not self._has_made_times):
+                self._event(timed)
+                return
+            self._has_made_times = True
+            self.take(f"{stamp_of(event.time_micros)} 0 {line}")
+        elif untimed.is_warning(line):
+            self._stall(timed)
+        elif untimed.is_speedup(line):
+            self._speedup(timed)
+        elif self._content.summaries.concerns(line) and not self._content.event_lines:
+            micros = self._clock.micros(self._last)
+            self._content.summaries.take(line, micros, self._content.stalls)
+
+    def _rest_of_warning(self, line: str) -> None:
+        """Take the rest of a warning that a mail folds."""
+        self._continued = self._outside
+        if not line.strip():
+            return
+        stamp = self._folded[:STAMP_LENGTH]
+        whole = f"{self._folded.rstrip()} {line.strip()}"
+        names_files = self._content.level_0.take(whole, stamp)
+        if not self._content.stalls.warn(whole, self._clock.micros(stamp)) and not names_files:
+            self._outside(line)
+
+    def _rest_of_event(self, line: str) -> None:
+        """Take a further line of an event that a mail folds."""
+        is_own = EVENT_MARK in line or untimed.begins_block(line) or untimed.is_warning(line)
+        if is_own or len(self._folded) > _LONGEST_FOLDED:
+            self._continued = self._outside
+            self._outside(line)
+            return
+        self._folded = f"{self._folded.rstrip()} {line.strip()}"
+        if "}" in line and parse_event(self._folded) is not None:
+            self._continued = self._outside
+            self._content.cut_events -= 1
+            self._content.event_lines -= 1
+            self._event(self._folded)
 
     def _switch(self, line: str) -> None:
         self._content.stalls.switched(line, self._clock.micros(line[:STAMP_LENGTH]))
@@ -213,6 +267,7 @@ class _Reader:
     def _dump_begins(self, line: str) -> None:
         self._settle_head()
         self._close_dump()
+        self._content.level_0.dumps += 1
         self._dump_stamp = line[:STAMP_LENGTH]
         self._continued = self._more_of_dump
 
@@ -225,7 +280,9 @@ class _Reader:
         self._continued = self._more_of_statistics
 
     def _more_of_statistics(self, line: str) -> None:
-        if len(self._statistics) < _MOST_DUMP_LINES:
+        if not line.startswith("rocksdb.") and untimed.begins_block(line):
+            self._outside(line)
+        elif len(self._statistics) < _MOST_DUMP_LINES:
             self._statistics.append(line)
 
     def _change(self, line: str) -> None:
@@ -248,22 +305,36 @@ class _Reader:
 
     def _table_options(self, line: str) -> None:
         self._options.take_table(line)
-        self._continued = self._options.take_table
+        self._continued = self._more_of_table
+
+    def _more_of_table(self, line: str) -> None:
+        if line[:1] in (" ", "\t", "") and not untimed.is_option(line):
+            self._options.take_table(line)
+        else:
+            self._outside(line)
 
     def _head_begins(self, line: str) -> None:
         """An opening begins, or a LOG that was rolled repeats the head of the last one."""
         version = line.rpartition("version: ")[2].strip()
-        self._head = _Head(line[:STAMP_LENGTH], version, LogOptions())
+        stamp = line[:STAMP_LENGTH].strip()
+        self._head = _Head(stamp, version, LogOptions())
+        self._has_untimed_head |= not stamp
+        if stamp and (not self._first_head or stamp < self._first_head):
+            self._first_head = stamp
 
     def _settle_head(self) -> None:
         """The head opened nothing: it repeats what is known, or is all that is known of it."""
-        if self._head is not None and not self._content.options.database:
-            self._content.version, self._content.options = self._head.version, self._head.options
+        head, content = self._head, self._content
+        if head is not None and not content.options.database:
+            content.version = head.version
+            if head.options.database or not content.options.families:
+                content.options = head.options
         self._head = None
 
     def _opening(self, line: str) -> None:
         """The database is opened: what follows counts from here."""
         content, head = self._content, self._head
+        content.logs_info, content.is_open = True, False
         self._close_dump()
         if self._last:
             content.stalls.end(self._clock.micros(head.stamp if head else self._last))
@@ -281,86 +352,34 @@ class _Reader:
 
     def _trouble(self, line: str) -> None:
         self._content.notices.take(line)
+        self._content.names_source |= untimed.names_source(line)
         self._content.trouble_lines += 1
         if len(self._content.troubles) < _MOST_TROUBLES:
             self._content.troubles.append(line[:_LONGEST_TROUBLE])
 
     def _close_dump(self) -> None:
-        self._continued = _ignore
-        text = dump_with_points("\n".join([*self._dump, ""]))
-        self._dump = []
-        dump = parse_stats_dump(text)
-        if dump is not None:
+        self._continued = self._outside
+        lines, self._dump = self._dump, []
+        text = dump_with_points("\n".join([*lines, ""]))
+        dump, content = parse_stats_dump(text), self._content
+        if dump is not None or (lines and parse_compaction_tables(text)):
             self._blocks.take(text)
+        if dump is not None:
+            micros = self._clock.micros(self._dump_stamp or self._first)
             dump = replace(dump, compacted_bytes=self._blocks.compacted_bytes)
-            self._content.dumps.append(TimedDump(self._clock.micros(self._dump_stamp), dump))
+            content.dumps.append(TimedDump(micros, dump))
+        self._messages_among(lines, text)
 
-    def _faults(self) -> list[str]:
-        content, faults = self._content, list[str]()
-        if content.options.has_commas:
-            faults.append(COMMA_NOTE)
-        if content.cut_events:
-            faults.append(
-                f"{content.cut_events} event lines of the LOG are truncated; lsmtune "
-                "ignored these lines"
-            )
-        if not content.begins_with_opening:
-            faults.append(
-                "the LOG starts after the database was opened; totals do not include the "
-                "time before"
-            )
-        if content.openings > 1:
-            faults.append(
-                f"the database was opened {content.openings} times in this LOG; options and "
-                "statistics are from the time after the last opening"
-            )
-        return faults
-
-
-class _Clock:
-    """Turns local times of lines into Unix times, once an event has told both of one moment."""
-
-    def __init__(self) -> None:
-        self._offset_micros: int | None = None
-        self._latest = 0
-        self._learnt = ""
-
-    def learn(self, stamp: str, micros: int) -> int:
-        """An event tells its Unix time in a line that tells its local time.
-
-        Returns by how much earlier times were wrong: by the whole difference to UTC, which was
-        not known before the first event. A change to or from summer time wrongs none.
-        """
-        if stamp[:_HOUR_LENGTH] == self._learnt or (local := _local_micros(stamp)) is None:
-            return 0
-        self._learnt = stamp[:_HOUR_LENGTH]
-        offset = round((micros - local) / _QUARTER_HOUR_MICROS) * _QUARTER_HOUR_MICROS
-        wrong_by = offset if self._offset_micros is None else 0
-        self._offset_micros = offset
-        return wrong_by
-
-    def micros(self, stamp: str) -> int:
-        """The Unix time of a line in µs; without any event the local time counts as UTC.
-
-        Of a time that there is not, such as the 99th of a month, the last one that there was.
-        """
-        if (local := _local_micros(stamp)) is not None:
-            self._latest = local + (self._offset_micros or 0)
-        return self._latest
-
-
-def _local_micros(stamp: str) -> int | None:
-    try:
-        moment = datetime.strptime(stamp, _STAMP_FORMAT).replace(tzinfo=UTC)
-    except ValueError:
-        return None
-    return round(moment.timestamp() * 1e6)
+    def _messages_among(self, lines: list[str], text: str) -> None:
+        """Take tickers and messages without a time that follow the tables of a paste."""
+        if "rocksdb." in text and any(map(untimed.is_ticker, lines)):
+            self._earlier_statistics, self._statistics = self._statistics, lines
+        if " writes because " in text or EVENT_MARK in text:
+            for line in lines:
+                self._untimed_message(line)
+            self._continued = self._outside
 
 
 def _is_blank(line: str) -> bool:
     """RocksDB writes a line of nothing but its time and place above a block."""
     return line.endswith("] ") or line[STAMP_LENGTH:].strip().isalnum()
-
-
-def _ignore(_: str) -> None:
-    """What follows a line that is not continued."""

@@ -9,16 +9,23 @@ they written, were held.
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+OF_FAMILY = r"(?:\[(?!(?:DEBUG|INFO|WARN|ERROR)\]|[^\]]*\.cc:\d)(?P<family>[^\[\]]*)\] )?"
+"""The column family in front of a message, which a paste may lack; not the level, not the place."""
 _WARNING = re.compile(
-    r"\[(?P<family>[^\[\]]*)\] (?P<kind>Stalling|Stopping) writes because "
+    OF_FAMILY + r"(?P<kind>Stalling|Stopping) writes because "
     r"(?:we have (?P<count>\d{1,15}) |of )"
     r"(?P<cause>level-0 files|immutable memtables|estimated pending compaction bytes)"
     r"(?: (?P<bytes>\d{1,18}))?(?:.{0,80}? rate (?P<rate>\d{1,18}))?"
 )
+_OF_SPEEDB = re.compile(r"(?P<kind>WC setting delay) of (?P<rate>\d{1,18})")
+"""The write controller of Speedb sets the rate of all writes, mostly next to a warning."""
+SPEEDB_CAUSE = "delay of the write controller"
 _SWITCH = re.compile(r"\[(?P<family>[^\[\]]*)\] New memtable created")
-_KINDS: dict[str, Literal["delay", "stop"]] = {"Stalling": "delay", "Stopping": "stop"}
+_KINDS: dict[str, Literal["delay", "stop"]] = {
+    "Stalling": "delay", "Stopping": "stop", "WC setting delay": "delay",
+}  # fmt: skip
 _SAME_MOMENT_MICROS = 5_000
 """A warning comes at most so long after the end of the job that led to it."""
 _CRAWL_BYTES_S = 64 << 10
@@ -30,7 +37,7 @@ class Stall:
 
     `warnings` counts the lines that tell of it; `most` is the largest number in them: files,
     memtables or bytes. `least_rate` is the lowest rate in them, in bytes a second, and `crawls`
-    counts those with at most 64 KiB a second.
+    counts those with at most 64 KiB a second. `family` is "" if the lines name none.
     """
 
     family: str
@@ -57,12 +64,24 @@ class StallLedger:
     _lasting: dict[tuple[str, str, str], Stall] = field(default_factory=dict)
     _latest: dict[tuple[str, str, str], Stall] = field(default_factory=dict)
 
-    def warn(self, line: str, micros: int) -> None:
-        """Take a line that says that writes are delayed or stopped."""
+    def warn(self, line: str, micros: int) -> bool:
+        """Take a line that says that writes are delayed or stopped; return whether it does."""
         match = _WARNING.search(line)
-        if match is None:
-            return
-        key = (match["family"], match["kind"], match["cause"])
+        if match is not None:
+            self._add(match.groupdict(), micros)
+        return match is not None
+
+    def delayed(self, line: str, micros: int) -> None:
+        """Take a line of Speedb's write controller."""
+        if (match := _OF_SPEEDB.search(line)) is not None:
+            self._add({**match.groupdict(), "cause": SPEEDB_CAUSE}, micros)
+
+    def waited(self, cause: str, micros: int) -> None:
+        """Take a line of an old version, which says that a writer waits."""
+        self._add({"kind": "Stopping", "cause": cause, "rate": None}, micros)
+
+    def _add(self, told: dict[str, Any], micros: int) -> None:
+        key = (told.get("family") or "", told["kind"], told["cause"])
         for other, stall in list(self._lasting.items()):
             if other != key and other[0] == key[0]:  # RocksDB warns of one cause at a time
                 stall.end_micros = max(stall.end_micros, micros)
@@ -75,9 +94,9 @@ class StallLedger:
             self.stalls.append(latest)
         latest.end_micros = max(latest.end_micros, micros)
         latest.warnings += 1
-        latest.most = max(latest.most, int(match["count"] or match["bytes"] or 0))
-        if match["rate"]:
-            rate = int(match["rate"])
+        latest.most = max(latest.most, int(told.get("count") or told.get("bytes") or 0))
+        if told["rate"]:
+            rate = int(told["rate"])
             latest.least_rate = min(rate, latest.least_rate or rate)
             latest.crawls += rate <= _CRAWL_BYTES_S
         self._lasting[key] = latest
@@ -91,7 +110,7 @@ class StallLedger:
     def looked(self, family: str | None, micros: int) -> None:
         """RocksDB looks again: the family's stalls (None: all) end, unless warned of once more."""
         for key, stall in list(self._lasting.items()):
-            if (family is None or key[0] == family) and micros > stall.end_micros:
+            if (family is None or key[0] in (family, "")) and micros > stall.end_micros:
                 stall.end_micros = micros
                 del self._lasting[key]
 
@@ -100,6 +119,11 @@ class StallLedger:
         self.looked(None, micros)
         self._lasting.clear()
         self._latest.clear()
+
+    def settle(self) -> None:
+        """Leave out the lines of Speedb's write controller that repeat a warning."""
+        warned = [stall for stall in self.stalls if stall.cause != SPEEDB_CAUSE]
+        self.stalls = warned or self.stalls
 
     def shift(self, micros: int) -> None:
         """What was taken so far was told in a time that is so much behind."""

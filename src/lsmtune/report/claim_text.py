@@ -148,25 +148,30 @@ def _warnings(claim: Claim) -> Iterator[str]:
             else f"Verified at {larger} of the size, not at full size. The "
         ) + (
             f"search ran at scale {claim.search_scale}, "
-            f"{small_tree_text(all_sizes_scale=claim.all_sizes_scale)}."
+            f"{small_tree_text(all_sizes_scale=claim.all_sizes_scale)}. Verify it at a larger "
+            "scale before you deploy."
         )
     yield from filter(None, (disturbed_text(claim.disturbed_runs), *replaced_texts(claim)))
     if claim.assumed_cache_bytes is not None and claim.trial is not None:
         yield f"{sentence_start(assumed_cache_text(claim.assumed_cache_bytes))}."
     for other in claim.others:
         if other.status != "gain":
-            yield f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}."
+            yield (
+                f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}. If "
+                "your tree has this scale, keep the baseline."
+            )
     yield from (_probe_text(claim, check) for check in claim.undecided)
     if claim.judged_before_0_3:
         yield (
             "An older lsmtune started this study. The claim uses the default limits of that "
             "version, and compares means with them. A new study checks more limits, by their "
-            "95 % intervals."
+            "95 % intervals; to start one, add --new-baseline."
         )
     if claim.gain and claim.worse:
         yield (
             "Compared with the baseline, the winner is proven worse in "
-            f"{listed([label(name) for name in claim.worse])}."
+            f"{listed([label(name) for name in claim.worse])}. Deploy it only if your program can "
+            "accept this."
         )
     if claim.assertions_enabled:
         yield (
@@ -174,7 +179,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
             "to the baseline. Absolute times of a build without assertions are shorter."
         )
     yield from (
-        f"The metric {note}. lsmtune computes the objective without these pairs of runs."
+        f"The metric {note}. lsmtune computes the objective without these pairs of runs; nothing "
+        "to do."
         for note in claim.notes
     )
     if claim.wide is not None:
@@ -187,7 +193,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
 def _probe_text(claim: Claim, check: Constraint) -> str:
     return (
         f"The runs do not decide whether trial {claim.trial} keeps {limit_text(check.limit)}: "
-        f"measured {measured_text(check)}. The workload only writes; lsmtune reads after it."
+        f"measured {measured_text(check)}. The workload only writes; lsmtune reads after it. If "
+        "your program reads, tune a workload with these reads."
     )
 
 
@@ -195,7 +202,8 @@ def _grown_text(grown: Sequence[Constraint]) -> str:
     count = counted(len(grown), "default limit")
     return (
         f"The runs of the baseline vary too much to decide {count} with the usual bound. The table "
-        "contains the wider bound and the usual bound."
+        "contains the wider bound and the usual bound. To keep the usual bound, give it as your "
+        "own limit: lsmtune never widens your limits."
     )
 
 

@@ -98,7 +98,7 @@ def _summary(importance: Importance) -> Iterator[Html]:
     found = {(m.metric, k.knob): k for m in metrics for k in m.knobs}
     names = (*importance.top(_SUMMARISED), *importance.load_factors)
     rows = (
-        [code(name), *(short_effect_text(m.metric, found[m.metric, name]) for m in metrics)]
+        [code(name), *(_short_effect(m.metric, found.get((m.metric, name))) for m in metrics)]
         for name in names
     )  # fmt: skip
     heads = ("knob", *(label(m.metric) for m in metrics))
@@ -106,6 +106,11 @@ def _summary(importance: Importance) -> Iterator[Html]:
         "Effects", "How much each knob changes each metric",
         table("Predicted change from the worst value of a knob to its best", heads, rows),
     )  # fmt: skip
+
+
+def _short_effect(metric: str, knob: KnobImportance | None) -> str:
+    """Return the effect of a knob; None if the runs that have the metric do not vary it."""
+    return "not varied" if knob is None else short_effect_text(metric, knob)
 
 
 def _section(metric: MetricImportance) -> Html:

@@ -62,8 +62,11 @@ def accuracy_plot(metrics: Sequence[MetricImportance]) -> go.Figure:
 def overview_plot(metrics: Sequence[MetricImportance]) -> go.Figure:
     """Draw the first knobs as rows, with one mark per metric."""
     falls = {(m.metric, k.knob): max(0.0, k.permutation.median) for m in metrics for k in m.knobs}
+    all_knobs = {knob for _, knob in falls}
+    # The runs that have a metric may not vary each knob.
+    falls = {(m.metric, k): falls.get((m.metric, k), 0.0) for m in metrics for k in all_knobs}
     seen = {knob.knob for metric in metrics for knob in metric.knobs if knob.is_seen}
-    shown = seen or {knob for _, knob in falls}
+    shown = seen or all_knobs
     names = sorted(shown, key=lambda name: -max(falls[m.metric, name] for m in metrics))
     names = names[:_OVERVIEW_KNOBS]
     figure = canvas(_ROW_PX * (len(names) + 1), top=32, bottom=8)

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.knobs.defaults import nearest_version
 from lsmtune.report.families_section import families_section
 from lsmtune.report.frame import picture, section
-from lsmtune.report.inspect_families import has_several, option_groups
+from lsmtune.report.inspect_families import has_several
 from lsmtune.report.inspect_plots import (
     JOB_KEYS,
     MAX_BARS,
@@ -34,14 +33,16 @@ from lsmtune.report.inspect_words import (
     heading,
     level_periods,
     level_rows,
+    needed_lines,
     needed_text,
     short_names,
     stall_rows,
     title_text,
 )
 from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
+from lsmtune.report.options_sections import given_section, options_section
 from lsmtune.report.page import assembled
-from lsmtune.report.words import counted, number, quantity, unbroken
+from lsmtune.report.words import counted, number, quantity
 
 _MIN_DUMPS = 4
 _NAME = re.compile(r"(\b[A-Za-z]\w*(?:_\w+|(?:\.[\w-]+)+))")
@@ -60,10 +61,14 @@ def render_inspections(logs: Sequence[Inspection]) -> str:
         (log,) = logs
         parts = [_header(log), *_details(log, "log1", MAX_BARS)]
         return assembled(f"{names}: {_headline(log)}", parts)
-    bars = max(50, min(MAX_BARS, _PAGE_BARS // len(logs)))
-    parts = [_compared(logs)]
-    parts += [_folded_log(log, f"log{index}", bars) for index, log in enumerate(logs, start=1)]
+    parts = [_compared(logs), *folded_logs(logs)]
     return assembled(f"{names}: {_compared_headline(logs)}", parts)
+
+
+def folded_logs(logs: Sequence[Inspection]) -> list[Html]:
+    """Return a section per LOG with its first finding; a click shows everything else."""
+    bars = max(50, min(MAX_BARS, _PAGE_BARS // len(logs)))
+    return [_folded_log(log, f"log{index}", bars) for index, log in enumerate(logs, start=1)]
 
 
 def _headline(log: Inspection) -> str:
@@ -95,7 +100,7 @@ def _compared_headline(logs: Sequence[Inspection]) -> str:
 
 def _compared(logs: Sequence[Inspection]) -> Html:
     rows = compared_facts(logs)
-    changed = sorted({name for log in logs for name in log.options_changed})
+    changed = sorted({name for log in logs for name in (*log.options_changed, *log.options_given)})
     differ = [
         [code(name), *(changed_text(log, name) for log in logs)]
         for name in changed
@@ -189,9 +194,14 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
     if len(log.dumps) >= _MIN_DUMPS:
         yield _rate_section(log, prefix)
     if log.options_changed:
-        yield _options_section(log)
+        yield options_section(log)
+    if log.options_given:
+        yield given_section(log)
     if log.needed:
-        yield section("Data for more rules", needed_text(log).capitalize(), items(log.needed))
+        yield section(
+            "Data for more rules", needed_text(log).capitalize(), items(needed_lines(log, "below")),
+            folded("All data that rules lack", items(log.needed)),
+        )  # fmt: skip
     if log.incomplete:
         yield section("Notes", f"What to know about this {log.kind}", items(log.incomplete))
 
@@ -377,21 +387,3 @@ def _rate_section(log: Inspection, prefix: str) -> Html:
     return _chart_section(
         "Writes", title, see, picture(f"{prefix}-rate", rate_plot(log), [], f"{title}. {see}")
     )
-
-
-def _options_section(log: Inspection) -> Html:
-    groups = option_groups(log)
-    names = {name for _, changes in groups for name in changes}
-    verb = "differs" if len(names) == 1 else "differ"
-    version = nearest_version(log.version or "")
-    tables = [
-        table(
-            f"Changed options {heading or ''}".rstrip(),
-            ("option", "value", "default"),
-            [[code(name), change.value, change.default] for name, change in changes.items()],
-        )
-        for heading, changes in groups
-    ]
-    count = counted(len(names), "option")
-    title = f"{count} {verb} from the defaults of RocksDB {version}"
-    return section("Options", unbroken(title), *tables)

@@ -5,23 +5,38 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from lsmtune.analysis.inspect.inspection import (
+    ChangedOption,
     Finding,
     Inspection,
     LevelLine,
     Period,
     covered_s,
 )
+from lsmtune.metrics.benchmark_run import BenchmarkRun
+from lsmtune.metrics.level_zero import SeenFiles
 from lsmtune.report.words import counted, number, quantity
 from lsmtune.units import GIB, MIB, format_bytes, format_duration
 
 UNKNOWN = "unknown"
+NOTHING_FLUSHED = (
+    "Nothing was flushed or compacted since the opening, so there is nothing to tune in writes yet."
+)
+_MOST_NEEDS = 2
 _KINDS = {"delay": "slowed down", "stop": "stopped"}
-_WITHOUT_VERSION = ("my.cnf", "tikv.toml", "options string", "MyRocks status")
+_WITHOUT_VERSION = (
+    "my.cnf", "tikv.toml", "options string", "MyRocks status", "report of benchmark.sh",
+)  # fmt: skip
 _SOURCES = {
     "tickers": "exact, from counters", "events": "exact, from events",
     "cumulative": "from rounded sums", "table": "from the table's sum", None: "unknown source",
 }  # fmt: skip
 _PERIODS = {"until_last_dump": "until the last dump", "log": "in the LOG"}
+_OF_A_RUN = (
+    ("micros_per_op", "time per operation", "µs"),
+    ("p99_us", "p99", "µs"),
+    ("p999_us", "p99.9", "µs"),
+    ("stall_percent", "stalled", "%"),
+)
 LEVEL_HEADS = ("level", "files", "size", "read", "written", "W-Amp (table)")
 
 
@@ -34,12 +49,15 @@ def heading(log: Inspection) -> str:
 
 
 def verdict_text(log: Inspection) -> str:
-    """Return in a sentence what the rules say of the LOG."""
-    return {
+    """Return in a sentence or two what the rules say of the LOG."""
+    verdict = {
         "findings": f"{counted(len(log.findings), 'finding')}; act on the first finding first:",
         "no_findings": "No findings: every rule had its data.",
         "insufficient_data": "Not enough data: lsmtune found nothing, but rules lack data.",
     }[log.verdict]
+    if not log.extent.nothing_ran or log.findings:
+        return verdict
+    return f"{verdict} {NOTHING_FLUSHED}"
 
 
 def title_text(finding: Finding) -> str:
@@ -63,6 +81,34 @@ def costs_text(finding: Finding, version: str | None) -> str | None:
 def needed_text(log: Inspection) -> str:
     """Return the heading of the list of data that rules lack."""
     return "other rules need these data:" if log.findings else "lsmtune needs these data:"
+
+
+def needed_lines(log: Inspection, all_data: str = "--verbose") -> list[str]:
+    """Return in at most two lines what a text of this kind could contain and this one lacks.
+
+    Data with the same remedy share a line. `all_data` names the place of the whole list.
+    """
+    if not log.needed:
+        return []
+    remedies: dict[str, list[str]] = {}
+    for advice in log.needed_here:
+        what, _, how = advice.partition(": ")
+        remedies.setdefault(how, []).append(what)
+    lines = [f"missing here: {_listed(what)}: {how}" for how, what in remedies.items()]
+    rest = sum(len(what) for what in list(remedies.values())[_MOST_NEEDS:])
+    if not lines:
+        return [
+            f"a text of the kind {log.kind} cannot contain the data that other rules need "
+            f"(all data: {all_data})"
+        ]
+    if rest:
+        lines[_MOST_NEEDS - 1] += f" ({rest} more: {all_data})"
+    return lines[:_MOST_NEEDS]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def short_names(logs: Sequence[Inspection]) -> list[str]:
@@ -101,10 +147,26 @@ def _load_facts(log: Inspection) -> list[tuple[str, str]]:
 
 
 def _result_facts(log: Inspection) -> list[tuple[str, str]]:
-    return [
-        (f"result of {name}", f"{found.ops_per_s:,} operations/s, {found.micros_per_op:g} µs each")
-        for name, found in log.results.items()
+    return [(f"result of {run_title(run, log)}", run_text(run)) for run in log.runs]
+
+
+def run_title(run: BenchmarkRun, log: Inspection) -> str:
+    """Return the benchmark, with its version if the text has runs of several versions."""
+    version = run.setup.get("version")
+    return f"{run.benchmark}, {version}" if version and not log.version else run.benchmark
+
+
+def run_text(run: BenchmarkRun) -> str:
+    """Return the speed of a run, and its slowest operations."""
+    parts = [f"{number(run.values['ops_per_s'])} operations/s"]
+    parts += [
+        f"{label} {number(run.values[name])} {unit}".rstrip()
+        for name, label, unit in _OF_A_RUN
+        if name in run.values
     ]
+    if run.repeats > 1:
+        parts.append(f"mean of {run.repeats} runs")
+    return ", ".join(parts)
 
 
 def _total_facts(log: Inspection) -> list[tuple[str, str]]:
@@ -118,6 +180,17 @@ def _total_facts(log: Inspection) -> list[tuple[str, str]]:
         ("W-Amp (table)", _value(totals.w_amp_table, "per flushed byte")),
         ("writes stalled", _stalled(log)),
         ("compactions", _compactions(log)),
+        *_level_0_facts(log),
+    ]
+
+
+def _level_0_facts(log: Inspection) -> list[tuple[str, str]]:
+    """Return the numbers of files that lines name; events would say more."""
+    if log.shapes:
+        return []
+    return [
+        (f"files in level 0{_of_family(family, log)}", _seen(seen))
+        for family, seen in log.level_0.items()
     ]
 
 
@@ -127,6 +200,15 @@ def _written_by_clients(log: Inspection) -> str:
     if totals.ingest_bytes is None and totals.ingest_below_bytes is not None:
         return f"< {totals.ingest_below_bytes / MIB:.0f} MiB until the last dump"
     return _of_period(totals.ingest_bytes, totals.clients_period)
+
+
+def _of_family(family: str, log: Inspection) -> str:
+    return f" of {family}" if family and set(log.level_0) != {"default"} else ""
+
+
+def _seen(seen: SeenFiles) -> str:
+    times = counted(seen.lines, "line")
+    return f"{seen.last:,} in the newest of {times}, at most {seen.most:,}"
 
 
 def _of_period(size_bytes: int | None, period: Period | None) -> str:
@@ -153,21 +235,30 @@ def _stalled(log: Inspection) -> str:
 
 def _compactions(log: Inspection) -> str:
     totals = log.totals
-    if totals.compactions is None or totals.compaction_s is None:
+    if totals.compactions is None:
         return UNKNOWN
     reasons = Counter(job.reason for job in log.jobs if job.kind == "compaction" and job.reason)
     listed = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common(4))
-    took = f"{totals.compactions} in {format_duration(totals.compaction_s)}"
+    took = f"{totals.compactions}, time {UNKNOWN}"
+    if totals.compaction_s is not None:
+        took = f"{totals.compactions} in {format_duration(totals.compaction_s)}"
     return f"{took}: {listed}" if listed else took
 
 
 def changed_text(log: Inspection, name: str) -> str:
-    """Return the value of an option that at least one LOG has changed."""
+    """Return the value of an option that at least one LOG has changed, or one file sets."""
     if name in log.options_changed:
         return log.options_changed[name].value
+    if log.options_given:
+        return log.options_given.get(name, "not set")
     scopes = [log.options.get("", {}), *(log.options[family] for family in log.families)]
     known = any(name.rpartition(".")[2] in scope or name in scope for scope in scopes)
     return "default" if known else UNKNOWN
+
+
+def default_text(change: ChangedOption) -> str:
+    """Return the default of an option."""
+    return UNKNOWN if change.default is None else change.default
 
 
 def stall_rows(log: Inspection) -> list[tuple[str, str, str]]:

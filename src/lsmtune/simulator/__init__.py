@@ -1,6 +1,7 @@
 """The simulator of the tree: a run of the rocksdb engine, predicted instead of measured."""
 
 from lsmtune.simulator.machine import Machine, Measured, fitted_constants, load_machine
+from lsmtune.simulator.modelled import modelled, why_unmodelled
 from lsmtune.simulator.native import (
     MODELLED_VERSION,
     Constants,
@@ -28,8 +29,10 @@ __all__ = [
     "is_installed",
     "known_knobs",
     "load_machine",
+    "modelled",
     "modelled_text",
     "nearest_compared",
     "predict",
     "recorded",
+    "why_unmodelled",
 ]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,8 +17,9 @@ _WHEEL = "lsmsim"
 MODELLED_VERSION = "7.8.3"
 """The RocksDB that a run has if it names no version. Its machine constants and codecs were measured
 with this version."""
+_WRITE_SKEW = "write_skew"
 _OF_LOAD = {"name", "num", "operations", "key_size", "value_size", "threads",
-            "compression_ratio"}  # fmt: skip
+            "compression_ratio", _WRITE_SKEW}  # fmt: skip
 """What the core knows of a load; everything else has to be left as it is by default."""
 
 
@@ -27,6 +28,8 @@ MOST_MEMTABLES = 10_600
 compared with the simulator (benchmarks/long_runs.py)."""
 _WRITE_BUFFER_SIZE, _ENTRY_BYTES = 64 << 20, 63
 """db_bench's default, and what a memtable needs per record in addition to key and value."""
+_LEAST_MEMTABLE = 64 << 10
+"""Size to which RocksDB raises smaller memtables."""
 
 _PLACE = re.compile(r" at line \d+ column \d+$")
 
@@ -151,7 +154,13 @@ def _without_place(error: object) -> str:
 
 def _refusal(run: Run) -> str | None:
     """Return why a workload cannot be simulated; None when it can."""
-    others = run.workload.model_dump(exclude_defaults=True).keys() - _OF_LOAD
+    given = run.workload.model_dump(exclude_defaults=True).keys()
+    others = given - _OF_LOAD
+    if not others and _WRITE_SKEW in given and not _skews_writes():
+        return (
+            f"workload: not modelled: {_WRITE_SKEW}: the installed package {_WHEEL} is too old; "
+            "install the one of this version, or run `make setup` again"
+        )
     if not others:
         return _too_long(run)
     if "simulated" not in run.workload.preset.engines:
@@ -165,12 +174,18 @@ def _refusal(run: Run) -> str | None:
     )
 
 
+def _skews_writes() -> bool:
+    """Return whether the core models skewed writes. An older one would ignore the parameter."""
+    known: Callable[[], list[str]] = getattr(_core(), "known_parameters", list)
+    return _WRITE_SKEW in known()
+
+
 def _too_long(run: Run) -> str | None:
     """Return why a run is too long: no real run of its length was compared with the simulator."""
     load = run.workload
-    size = int(run.knobs.get("write_buffer_size", _WRITE_BUFFER_SIZE))
+    size = max(_LEAST_MEMTABLE, int(run.knobs.get("write_buffer_size", _WRITE_BUFFER_SIZE)))
     written = (load.client_operations or load.num) * load.threads
-    most = MOST_MEMTABLES * max(size, 1) // (load.record_bytes + _ENTRY_BYTES)
+    most = MOST_MEMTABLES * size // (load.record_bytes + _ENTRY_BYTES)
     if written <= most:
         return None
     most_num = load.num * most // written

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lsmtune.engines.base import Engine, EngineFacts, OwnBase
-from lsmtune.engines.option_files import check_readable
+from lsmtune.engines.option_files import base_text, check_readable
 from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import UserError
 from lsmtune.knobs.families import DEFAULT_FAMILY
@@ -64,9 +64,10 @@ def _own_base(spec: StudySpec) -> OwnBase | None:
         return None
     text = read_text(Path(spec.base), f"base: {spec.base}")
     check_readable(text, spec.base, spec.engine)
+    options, notes = base_text(text, spec.base)
     if spec.engine in _WITH_FAMILIES and "family" not in spec.model_fields_set:
-        check_default_family(text, Path(spec.base), spec.family)
-    return OwnBase(text, spec.family)
+        check_default_family(options, Path(spec.base), spec.family)
+    return OwnBase(options, spec.family, notes)
 
 
 def _check_family(spec: StudySpec) -> None:

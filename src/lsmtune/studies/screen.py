@@ -10,6 +10,8 @@ from lsmtune.batch import BatchLine, read_batch
 from lsmtune.errors import UserError
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.types import Config
+from lsmtune.spec import StudySpec, catalogue_of
+from lsmtune.spec_defaults import check_system
 from lsmtune.stats import ratio_interval
 from lsmtune.store.ranking import undisturbed
 from lsmtune.store.records import StoredTrial, complete_trials
@@ -131,6 +133,7 @@ def _points(study: Study, table: Screen) -> list[Point]:
         )
         return [Point(config, study.spec.load_at(config)) for config in configs]
     lines = usable_lines(Path(table.batch), read_batch(Path(table.batch)))
+    _check_loads(study.spec, lines)
     return [Point(study.space.canonical(_known(study, line)), line.workload) for line in lines]
 
 
@@ -141,12 +144,31 @@ def _known(study: Study, line: BatchLine) -> Config:
 
 
 def usable_lines(path: Path, lines: Sequence[BatchLine]) -> list[BatchLine]:
-    """The lines that can be run; UserError when there is none."""
+    """Return the lines that describe a run.
+
+    UserError if there is none, or if a trial cannot have a value that another program measured.
+    """
     usable = [line for line in lines if line.error is None or line.knobs]
     if not usable:
         first = f"; the first error: {lines[0].error}" if lines else ""
         raise UserError(f"batch {path}: no line of the file describes a run{first}")
+    for line in usable:
+        catalogue = catalogue_of(line.engine, line.workload)
+        for name, value in line.knobs.items():
+            if not (knob := catalogue.knob(name)).accepts(value):
+                raise UserError(
+                    f"batch {path}: run {line.id}: knobs.{name}: a trial cannot have the value "
+                    f"{value}; allowed: {knob.accepted_text()}"
+                )
     return usable
+
+
+def _check_loads(spec: StudySpec, lines: Sequence[BatchLine]) -> None:
+    """Raise UserError if the program of the study cannot run the workload of a line."""
+    for load in dict.fromkeys(line.workload for line in lines):
+        if (reason := load.cannot_run_on(spec.engine)) is not None:
+            raise UserError(reason)
+        check_system(spec.engine, load, spec.program, spec.rocksdb, spec.library)
 
 
 def _screened(study: Study) -> list[StoredTrial]:

@@ -56,6 +56,7 @@ class Preset:
 
 
 _OPERATIONS: dict[str, Any] = {"operations": None}
+_SKEWED: dict[str, Any] = {"write_skew": None}
 _TOMBSTONES: dict[str, Any] = {
     "tombstone_every": None, "tombstone_width": None, "tombstones": None
 }  # fmt: skip
@@ -96,7 +97,7 @@ PRESETS: dict[str, Preset] = {
     "fillrandom": Preset(
         "random writes over the whole key range into an empty store",
         "write",
-        parameters={"operations": None, **_TOMBSTONES},
+        parameters={"operations": None, **_TOMBSTONES, **_SKEWED},
         also_on=("myrocks", "embedded", "simulated"),
     ),
     "fillseq": Preset(
@@ -108,7 +109,7 @@ PRESETS: dict[str, Preset] = {
         "overwrites of random records in a store that was filled before",
         "write",
         True,
-        _OPERATIONS,
+        {**_OPERATIONS, **_SKEWED},
         also_on=("simulated",),
         can_be_endless=True,
     ),
@@ -116,18 +117,21 @@ PRESETS: dict[str, Preset] = {
         "read-modify-writes of random records in a store that was filled before",
         "mixed",
         True,
-        _STORED,
+        {**_STORED, **_SKEWED},
         can_be_endless=True,
     ),
     "deleterandom": Preset(
-        "deletes of random records in a store that was filled before", "write", True, _OPERATIONS
+        "deletes of random records in a store that was filled before",
+        "write",
+        True,
+        {**_OPERATIONS, **_SKEWED},
     ),
     "rangedelete": Preset(
         "overwrites of random records; after every `tombstone_every` overwrites, a range deletion "
         "of `tombstone_width` keys",
         "write",
         True,
-        {**_OPERATIONS, "tombstone_every": 1000, "tombstone_width": 100},
+        {**_OPERATIONS, "tombstone_every": 1000, "tombstone_width": 100, **_SKEWED},
     ),
     "readrandom": Preset(
         "gets of random records that exist",
@@ -157,21 +161,21 @@ PRESETS: dict[str, Preset] = {
         "gets, while one more thread overwrites `write_rate_bytes_s` bytes per second",
         "mixed",
         True,
-        {**_GETS, "write_rate_bytes_s": 4 << 20},
+        {**_GETS, "write_rate_bytes_s": 4 << 20, **_SKEWED},
         can_be_endless=True,
     ),
     "readrandomwriterandom": Preset(
         "gets and overwrites of random records; `get_percent` % of the operations are gets",
         "mixed",
         True,
-        {**_STORED, "duration_s": None, "get_percent": 50},
+        {**_STORED, "duration_s": None, "get_percent": 50, **_SKEWED},
         can_be_endless=True,
     ),
     "mix": Preset(
         "gets, puts and scans in the shares that you choose",
         "mixed",
         True,
-        {**_GETS, "scan_length": 10, "mix": {"get": 0.5, "put": 0.5, "scan": 0.0}},
+        {**_GETS, "scan_length": 10, "mix": {"get": 0.5, "put": 0.5, "scan": 0.0}, **_SKEWED},
         can_be_endless=True,
     ),
     "mixgraph": Preset(

@@ -7,6 +7,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from lsmtune.errors import unknown_word
+from lsmtune.workloads.distinct_keys import skewed_keys
 from lsmtune.workloads.presets import (
     LOOKUP_FAMILIES,
     OPTIONAL,
@@ -31,8 +32,14 @@ _WAREHOUSE_BYTES, _ROW_BYTES = 110_000_000, 250
 TRANSACTION_BYTES = 10_000
 """Bytes that an SQL transaction writes, as an estimate."""
 _TRANSACTIONS_UNKNOWN = 100_000
+_SKEWS_WRITES: tuple[EngineName, ...] = ("rocksdb", "embedded", "simulated")
+"""Engines that can run a workload with `write_skew`."""
 YCSB_FIELDS = 10
 """Number of fields of a YCSB record; all have the same size."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class Mix(BaseModel):
@@ -63,9 +70,10 @@ class Workload(BaseModel):
     or after `duration_s` seconds. `present` is the share of keys that have a record before the
     load. With `direct_reads`, reads bypass the page cache, so that only the store's own caches
     help. With `skew`, some records are read more often: the probability falls as 1 / rank, from
-    rank num x e^-skew on. After every `tombstone_every` writes, `tombstone_width` keys from a
-    random one on are deleted, at most `tombstones` times. Workloads that only read use a store
-    that was built that way.
+    rank num x e^-skew on. With `write_skew`, some records are written or deleted more often, in
+    the same way and with the same ranks. Without it, `skew` also applies to the puts of a mix.
+    After every `tombstone_every` writes, `tombstone_width` keys from a random one on are deleted,
+    at most `tombstones` times. Workloads that only read use a store that was built that way.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -87,6 +95,8 @@ class Workload(BaseModel):
     tombstones: int | None = Field(default=None, ge=1, le=10**9)
     mix: Mix | None = None
     skew: float | None = Field(default=None, gt=0, le=100)
+    # Not in the JSON of studies without it, which older versions have stored.
+    write_skew: float | None = Field(default=None, gt=0, le=100, exclude_if=_is_none)
     trace: str | None = None
     database: str | None = None
     warehouses: int | None = Field(default=None, ge=1, le=10_000)
@@ -252,6 +262,8 @@ class Workload(BaseModel):
             return None
         writes = (self.client_operations or 0) * self.threads
         untouched = (1 - 1 / self.num) ** writes
+        if self.write_skew is not None:
+            untouched = 1 - skewed_keys(self.num, writes, self.write_skew) / self.num
         if self.name == "fillrandom":
             return self.num * (1 - untouched) * self.record_bytes
         if self.name == "deleterandom":
@@ -265,10 +277,9 @@ class Workload(BaseModel):
         """Return why another engine cannot run the workload, or None."""
         if engine == self.preset.engine:
             return None
-        if self.tombstone_every is not None:
-            return f"tombstone_every: not supported by engine {engine}; remove tombstone_every"
-        if engine == "simulated":
-            return None
+        unsupported = self._unsupported(engine)
+        if unsupported is not None or engine == "simulated":
+            return unsupported
         digits = len(str(self.num - 1))
         if not digits <= self.key_size <= _MOST_KEY_BYTES:
             return (
@@ -279,6 +290,17 @@ class Workload(BaseModel):
             return (
                 f"value_size: {self.value_size} is too large for engine {engine}; "
                 f"use 1 to {_MOST_VALUE_BYTES}"
+            )
+        return None
+
+    def _unsupported(self, engine: EngineName) -> str | None:
+        """Return which parameter another engine does not support, or None."""
+        if self.tombstone_every is not None:
+            return f"tombstone_every: not supported by engine {engine}; remove tombstone_every"
+        if self.write_skew is not None and engine not in _SKEWS_WRITES:
+            return (
+                f"workload.write_skew: engine {engine} cannot write some records more often; "
+                f"remove write_skew, or use one of these engines: {', '.join(_SKEWS_WRITES)}"
             )
         return None
 

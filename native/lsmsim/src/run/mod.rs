@@ -77,7 +77,7 @@ pub fn observe(trial: Trial, mut watch: impl FnMut(&Moment)) -> Result<Measureme
     let mut measured = run.totals.measurement(load, &options, &run.costs.sizes);
     if let Some(probe) = probe {
         run.check_kept()?;
-        measured.reads = probed(probe, &run.tree, &options, &run.costs, seed);
+        measured.reads = probed(probe, load, &run.tree, &options, &run.costs, seed);
     }
     Ok(measured)
 }

@@ -4,9 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.changed import changed_options
-from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Period, Totals
+from lsmtune.analysis.inspect.extent import extent_of
+from lsmtune.analysis.inspect.fact_sources import facts_of
+from lsmtune.analysis.inspect.inspection import Inspection, Load, Period, Totals
+from lsmtune.analysis.inspect.level_lines import levels_of, shapes_of
+from lsmtune.analysis.inspect.normalise import normalised
+from lsmtune.analysis.inspect.notes import LEAST_INGEST as _LEAST_INGEST
+from lsmtune.analysis.inspect.notes import no_dump_note, no_write_amp_note
 from lsmtune.analysis.inspect.options_input import GivenOptions
-from lsmtune.errors import ParseError
 from lsmtune.knobs.defaults import nearest_version, version_number
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
@@ -14,26 +19,24 @@ from lsmtune.metrics.compaction_table import (
     parse_compaction_tables,
     parse_stall_summary,
 )
-from lsmtune.metrics.families import DEFAULT as _DEFAULT
 from lsmtune.metrics.families import family_sums, main_family
-from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
 from lsmtune.metrics.log_dump import (
     StatsDump,
     parse_blobs,
     parse_compacted_bytes,
     parse_ingested,
 )
-from lsmtune.metrics.log_jobs import Job, JobLedger, Origin, TableTotals, TreeShape
+from lsmtune.metrics.log_jobs import Job, Origin, TableTotals
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import Statistics
-from lsmtune.units import GIB, KIB, MIB
+from lsmtune.units import GIB, KIB
 
 _INNER_KEY_BYTES = 8
 """Sequence number and type that RocksDB appends to a key."""
 
+_UPTIME_DIGIT_S = 0.1
+"""RocksDB rounds the uptime to this."""
 _WRITERS = ("flush", "compact")
-_LEAST_INGEST = 16 * MIB
-"""No write amplification is computed from fewer bytes of clients."""
 _LEAST_RAW, _LEAST_FILTERED = 16 * KIB, 100
 """Smaller tables consist mostly of what every table and every filter has."""
 _KEYS, _BYTES = "rocksdb.number.keys.written", "rocksdb.bytes.written"
@@ -45,6 +48,7 @@ _RANGE_DELETES_SINCE = (6, 4)
 def assemble(name: str, kind: str, content: LogContent) -> Inspection:
     """What the content says, without findings."""
     incomplete = [*content.incomplete]
+    extent = extent_of(content)
     _forget_stale_dumps(content, incomplete)
     options = {"": content.options.database, **content.options.families}
     tables = _tables(content, incomplete)
@@ -64,7 +68,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         options_changed=changed,
         main_family=main,
         load=_load(content, main),
-        levels=tuple(_levels(content, tables)),
+        levels=tuple(levels_of(content, tables)),
         totals=_totals(content, tables, incomplete),
         stall_counts=_stall_counts(content, incomplete),
         tickers=content.statistics.tickers,
@@ -72,7 +76,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         tables=tables,
         extremes=content.ledger.extremes,
         jobs=tuple(content.ledger.jobs),
-        shapes=tuple(_shapes(content)),
+        shapes=tuple(shapes_of(content)),
         stalls=tuple(content.stalls.stalls),
         notices=content.notices.notices,
         blobs=parse_blobs(content.dump_text),
@@ -83,6 +87,10 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         incomplete=tuple(incomplete),
         results=content.results,
         family_sums=families,
+        facts=facts_of(content, tables, {**options.get(main, {}), **options[""]}),
+        extent=extent,
+        level_0=content.level_0.newer_than(tables),
+        runs=content.runs,
     )
 
 
@@ -96,14 +104,13 @@ def of_options(name: str, given: GivenOptions) -> Inspection:
     if given.version:
         _note_unknown_version(given.version, incomplete)
     incomplete.append(f"a file of kind {given.kind} has only options")
-    return replace(assemble(name, given.kind, content), incomplete=tuple(incomplete))
-
-
-def _shapes(content: LogContent) -> list[TreeShape]:
-    """The shapes; of several families only those that are told whose they are."""
-    shapes = content.ledger.shapes
-    several = len(content.options.families) > 1
-    return [shape for shape in shapes if shape.family is not None or not several]
+    return replace(
+        assemble(name, given.kind, content),
+        incomplete=tuple(incomplete),
+        as_run=normalised(given.options, given.version),
+        options_given={} if given.version else given.listed,
+        by_rocksdb=given.by_rocksdb,
+    )
 
 
 def _note_unknown_version(version: str, incomplete: list[str]) -> None:
@@ -116,10 +123,8 @@ def _note_unknown_version(version: str, incomplete: list[str]) -> None:
 
 def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionTable]:
     """The last table of each column family, if the dumps say enough of the LOG."""
-    if not content.dump_text:
-        incomplete.append(
-            "no statistics dump can be used, so level tables, stall time and tickers are missing"
-        )
+    if (note := no_dump_note(content)) is not None:
+        incomplete.append(note)
     found = parse_compaction_tables(content.dump_text)
     by_family: dict[str, list[CompactionTable]] = {}
     for table in found:
@@ -140,7 +145,8 @@ def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
     if content.last_micros is None or not content.dumps:
         return
     last = content.dumps[-1]
-    if content.last_micros - last.micros > last.dump.uptime_s * 1e6:
+    covered_s = last.dump.uptime_s + _UPTIME_DIGIT_S / 2
+    if content.last_micros - last.micros > covered_s * 1e6:
         incomplete.append(
             "more time passed after the last statistics dump than the dump covers, so lsmtune does "
             "not use the dump"
@@ -149,11 +155,10 @@ def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
 
 
 def _stall_counts(content: LogContent, incomplete: list[str]) -> Mapping[str, int]:
-    try:
-        return parse_stall_summary(content.dump_text).counts
-    except ParseError as error:
-        incomplete.append(f"cannot read the stall counts of the last statistics dump: {error}")
-        return {}
+    unreadable: list[str] = []
+    counts = parse_stall_summary(content.dump_text, unreadable).counts
+    incomplete += [f"a line on stalls of the last statistics dump: {why}" for why in unreadable]
+    return counts
 
 
 def _totals(
@@ -174,10 +179,12 @@ def _totals(
     if amplification is None:
         ingest, amplification, source = _rounded_write_amp(content, last, largest)
     if amplification is None:
-        incomplete.append(
-            "the number of bytes that clients wrote is missing, so the write amplification is "
-            "unknown"
-        )
+        written = _sum((flushed, compacted))
+        if written is None and last is not None and last.compacted_bytes is not None:
+            written = round(last.compacted_bytes)
+        incomplete.append(no_write_amp_note(content, ingest, written))
+    has_jobs = bool(content.event_lines or content.summaries.jobs) or content.nothing_ran
+    took_s = [s for s in seconds if s is not None]
     of_dump: Period = "until_last_dump"
     return Totals(
         flush_write_bytes=flushed,
@@ -190,8 +197,8 @@ def _totals(
         w_amp_table=(largest.w_amp_table or None) if largest else None,  # 0: nothing was flushed
         stall_s=last.stall_s if last else None,
         stall_percent=last.stall_percent if last else None,
-        compactions=len(seconds) if content.event_lines else None,
-        compaction_s=sum(s for s in seconds if s is not None) if content.event_lines else None,
+        compactions=len(seconds) if has_jobs else None,
+        compaction_s=sum(took_s) if has_jobs and len(took_s) == len(seconds) else None,
         ingest_below_bytes=_below(last) if ingest is None else None,
     )
 
@@ -232,62 +239,6 @@ def _rounded_write_amp(
 def _sum(values: Iterable[int | None]) -> int | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
-
-
-def _levels(content: LogContent, tables: Mapping[str, CompactionTable]) -> list[LevelLine]:
-    """The levels of each family: by the tables, or by the last shape where there are none."""
-    moved = _moved(content.ledger) if content.is_whole and content.event_lines else None
-    lines = [
-        _level_line(family, row, moved) for family, table in tables.items() for row in table.rows
-    ]
-    if lines:
-        return lines
-    last = {shape.family or _DEFAULT: shape.files for shape in _shapes(content)}
-    return [
-        _shape_line(family, level, count, moved)
-        for family, files in last.items()
-        for level, count in enumerate(files)
-        if count or (moved and level in moved.get(family, {}))
-    ]
-
-
-Moved = dict[str, dict[int, LevelBytes]]
-"""Bytes read for and written into the levels of each family."""
-
-
-def _moved(ledger: JobLedger) -> Moved:
-    by_family: dict[str, list[Job]] = {}
-    for job in ledger.jobs:
-        by_family.setdefault(job.family or _DEFAULT, []).append(job)
-    moved = {family: bytes_by_level(found) for family, found in by_family.items()}
-    for family, recovered in ledger.made.get("recovery", {}).items():  # into level 0
-        levels = moved.setdefault(family, {})
-        before = levels.get(0, LevelBytes())
-        levels[0] = LevelBytes(before.read, before.written + recovered.file_bytes)
-    return moved
-
-
-def _level_line(family: str, row: LevelRow, moved: Moved | None) -> LevelLine:
-    if moved is None:
-        # A tenth of a GiB is the least that is printed: 0.0 may be a little, or nothing.
-        rounded = (row.read_gb, row.write_gb)
-        read, written = (round(gb * GIB) if gb else None for gb in rounded)
-    else:
-        read, written = _bytes(moved, family, int(row.level[1:]))
-    return LevelLine(
-        family, row.level, row.files, row.size_bytes, read, written, row.w_amp_table,
-        is_rough=moved is None,
-    )  # fmt: skip
-
-
-def _shape_line(family: str, level: int, files: int, moved: Moved | None) -> LevelLine:
-    read, written = (None, None) if moved is None else _bytes(moved, family, level)
-    return LevelLine(family, f"L{level}", files, None, read, written, None)
-
-
-def _bytes(moved: Moved, family: str, level: int) -> tuple[int, int]:
-    found = moved.get(family, {}).get(level, LevelBytes())
-    return found.read, found.written
 
 
 def _load(content: LogContent, main: str) -> Load:

@@ -1,10 +1,17 @@
 """What a LOG says as one JSON document; null where the LOG does not tell."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.analysis.inspect.first_steps import direction, first_step
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.knobs.advice import Direction
+
+_WAYS: Mapping[Direction, str] = {
+    "higher": "raise", "lower": "lower", "true": "set", "false": "set",
+}  # fmt: skip
 
 
 def inspection_document(log: Inspection) -> dict[str, Any]:
@@ -21,6 +28,7 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
         else None,
         "main_family": log.main_family,
         "families": [asdict(family) for family in log.family_sums] or None,
+        "options_given": dict(log.options_given) or None,
         "load": asdict(log.load),
         "levels": [asdict(level) for level in log.levels] or None,
         "totals": asdict(totals),
@@ -28,6 +36,7 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
             name: {"ops_per_s": result.ops_per_s, "micros_per_op": result.micros_per_op}
             for name, result in log.results.items()
         },
+        "runs": [asdict(run) for run in log.runs],
         "stalls": dict(log.stall_counts) or None,
         "stall_stretches_s": {
             f"{kind}: {cause}": seconds for (kind, cause), seconds in log.stall_seconds().items()
@@ -43,14 +52,33 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
             if totals.compactions is not None
             else None,
         },
-        "findings": [
-            {
-                **asdict(finding),
-                "first_step": finding.first_step,
-                "actions": [asdict(action) for action in finding.actions],
-            }
-            for finding in log.findings
-        ],
+        "findings": [_finding(finding) for finding in log.findings],
+        "facts": [{**asdict(fact), "unit": fact.unit} for fact in log.facts],
         "incomplete": list(log.incomplete),
         "needed": list(log.needed),
+        "needed_here": list(log.needed_here),
+        "nothing_flushed": _nothing_flushed(log),
     }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    told = {key: value for key, value in asdict(finding).items() if key != "current"}
+    actions = [{**asdict(action), **_change(finding, action.option)} for action in finding.actions]
+    return {**told, "first_step": finding.first_step, "actions": actions}
+
+
+def _change(finding: Finding, option: str) -> dict[str, str | None]:
+    """Return direction and values of an option; the first step gives only one of them a new one."""
+    change = finding.change
+    if change is not None and change.option == option:
+        return {"direction": change.direction, "from": change.before, "to": change.after}
+    step, named = first_step(finding.code, finding.look_at)
+    way = _WAYS[direction(step)] if named == option else None
+    return {"direction": way, "from": finding.current.get(option), "to": None}
+
+
+def _nothing_flushed(log: Inspection) -> bool | None:
+    """Return whether no flush and no compaction ran since the opening; None if it is unknown."""
+    if log.extent.nothing_ran:
+        return True
+    return False if log.jobs else None

@@ -7,6 +7,8 @@ the cause, so that of several findings the one to act on first comes first.
 from collections.abc import Iterator
 from dataclasses import replace
 
+from lsmtune.analysis.inspect.facts import Fact
+from lsmtune.analysis.inspect.first_steps import options_of
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, Verdict
 from lsmtune.analysis.inspect.rules import (
     blobs,
@@ -36,22 +38,53 @@ _MOST_NAMED = 3
 
 def judged(log: Inspection) -> Inspection:
     """Return the inspection with its findings, the one to act on first first, and its verdict."""
-    found = [finding for rule in RULES for finding in rule.find(log)]
-    found = [finding for finding in found if finding.weight >= _LEAST_WEIGHT]
+    found = [finding for rule in RULES for finding in _found(rule, log)]
     if _has_one_family(log):
         found = [replace(finding, family=None) for finding in found]
     needs = dict.fromkeys(need for rule in RULES for need in rule.needs)
-    needed = tuple(need.advice for need in needs if not need.is_there(log))
+    lacking = [need for need in needs if not need.is_there(log)]
+    needed = tuple(need.advice for need in lacking)
+    here = tuple(advice for need in lacking if (advice := need.here(log)) is not None)
     verdict: Verdict = "insufficient_data" if needed else "no_findings"
     findings = tuple(sorted(_grouped(found), key=lambda finding: -finding.weight))
     return replace(
-        log, findings=findings, verdict="findings" if findings else verdict, needed=needed
+        log, findings=findings, verdict="findings" if findings else verdict, needed=needed,
+        needed_here=here,
+    )  # fmt: skip
+
+
+def _found(rule: Rule, log: Inspection) -> Iterator[Finding]:
+    """Yield what a rule finds, with the values of its options and the disputed facts it used."""
+    with log.facts.watched() as disputed:
+        found = [finding for finding in rule.find(log) if finding.weight >= _LEAST_WEIGHT]
+    doubts = "".join(f" {_doubt(*pair)}" for pair in disputed)
+    for finding in found:
+        current = {
+            name: value
+            for name in options_of(finding.code, finding.look_at)
+            if (value := _option(log, name, finding.family)) is not None
+        }
+        yield replace(finding, evidence=f"{finding.evidence}{doubts}", current=current)
+
+
+def _option(log: Inspection, name: str, family: str | None) -> str | None:
+    """Return an option of the family of a finding, else of the store or its main family."""
+    own = None if family is None else log.family_option(family, name)
+    return log.option(name) if own is None else own
+
+
+def _doubt(used: Fact, other: Fact) -> str:
+    """Return which of two sources that disagree was used."""
+    return (
+        f"Sources disagree on {used.name}: {used.value:,.4g} ({used.source}, used here) and "
+        f"{other.value:,.4g} ({other.source})."
     )
 
 
 def _has_one_family(log: Inspection) -> bool:
     """Whether a name of a column family would say nothing, because there is no other one."""
     named = {level.family for level in log.levels} | {stall.family for stall in log.stalls}
+    named = (named | log.level_0.keys()) - {""}
     return {*log.families, *named} <= {"default"} or (
         len(log.families) == 1 and named <= {*log.families}
     )

@@ -1,7 +1,7 @@
 """What to try first for a finding: the step for its code, and the option that the step changes."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -43,6 +43,12 @@ def first_step(code: str, look_at: Sequence[str]) -> tuple[str, str | None]:
             if option in named:
                 return step, named[0]
     return own[-1], None
+
+
+def options_of(code: str, look_at: Sequence[str]) -> Iterator[str]:
+    """Yield the options of a finding, and all other words of its step that may be options."""
+    yield from look_at
+    yield from (word.strip(_MARKS) for word in first_step(code, look_at)[0].split() if "_" in word)
 
 
 def direction(step: str) -> Direction:

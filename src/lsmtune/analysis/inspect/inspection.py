@@ -1,15 +1,20 @@
 """The record of what a LOG says; what it does not say is None, never 0."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
+from lsmtune.analysis.inspect.computed_steps import Change, computed
+from lsmtune.analysis.inspect.extent import Extent
+from lsmtune.analysis.inspect.facts import Facts
 from lsmtune.analysis.inspect.first_steps import direction, first_step
 from lsmtune.knobs.advice import Action, action
+from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.families import FamilySum
+from lsmtune.metrics.level_zero import SeenFiles
 from lsmtune.metrics.log_dump import BlobFiles, IngestedFiles
 from lsmtune.metrics.log_jobs import FileExtremes, Job, TreeShape
 from lsmtune.metrics.log_notices import Notice
@@ -23,10 +28,10 @@ Verdict = Literal["findings", "no_findings", "insufficient_data"]
 
 @dataclass(frozen=True, slots=True)
 class ChangedOption:
-    """An option that is not at its version's default."""
+    """An option that is not at its version's default, or whose default is unknown (None)."""
 
     value: str
-    default: str
+    default: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,8 @@ class Finding:
 
     `family` is the column family, or None if it concerns the whole database.
     `weight` in [0, 1] orders findings: the share of the load that it concerns times how likely
-    these options are the cause.
+    these options are the cause. `current` has the values of the options, as far as the text has
+    them.
     """
 
     code: str
@@ -123,6 +129,7 @@ class Finding:
     look_at: tuple[str, ...]
     weight: float
     family: str | None = None
+    current: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -131,8 +138,13 @@ class Finding:
 
     @property
     def first_step(self) -> str:
-        """What to try first: an order of at most 14 words."""
-        return first_step(self.code, self.look_at)[0]
+        """What to try first, with old and new value where the text has the old one."""
+        return computed(first_step(self.code, self.look_at)[0], self.current)[0]
+
+    @property
+    def change(self) -> Change | None:
+        """The change that the first step makes; None if its values are unknown."""
+        return computed(first_step(self.code, self.look_at)[0], self.current)[1]
 
     @property
     def first_action(self) -> Action | None:
@@ -150,8 +162,15 @@ class Inspection:
     column family under its name. `stall_counts` are RocksDB's own, of the last dump of each
     family, as are `tables` (by column family), `blobs` and `ingested`. `tickers` and `histograms`
     are of the last dump. `jobs`, `shapes`, `stalls` and `dumps` are in the order of time, as the
-    pictures need them. `needed` says which data rules lack, and how to get the data. `results` are
-    those of db_bench.
+    pictures need them. `needed` says which data rules lack, and how to get the data, `needed_here`
+    only what a text of this kind could contain. `results` are those of db_bench. `level_0` has the
+    numbers of files that lines name, by column family, and `extent` the parts of a LOG that the
+    text contains. `facts` are the numbers that rules judge.
+
+    Of a file of options, `as_run` has the options as RocksDB changes them when it opens the
+    database, which is what `option`, `number` and the like return; `options` has them as written.
+    `options_given` lists what a file sets if its version of RocksDB is unknown. `by_rocksdb`:
+    RocksDB wrote the file, so its column families are all of them.
     """
 
     name: str
@@ -185,6 +204,15 @@ class Inspection:
     verdict: Verdict = "insufficient_data"
     needed: tuple[str, ...] = ()
     family_sums: tuple[FamilySum, ...] = ()
+    facts: Facts = field(default_factory=Facts)
+    as_run: Mapping[str, Mapping[str, str]] | None = None
+    options_given: Mapping[str, str] = field(default_factory=dict)
+    by_rocksdb: bool = True
+    needed_here: tuple[str, ...] = ()
+    extent: Extent = field(default_factory=Extent)
+    level_0: Mapping[str, SeenFiles] = field(default_factory=dict)
+    runs: tuple[BenchmarkRun, ...] = ()
+    """All runs of benchmarks in the order of the text; `results` has the last of each."""
 
     @property
     def span_s(self) -> float | None:
@@ -200,10 +228,15 @@ class Inspection:
 
     def option(self, name: str) -> str | None:
         """An option of the database, or else of the main family."""
+        options = self._in_force
         for scope in ("", self.main_family):
-            if name in self.options.get(scope, {}):
-                return self.options[scope][name]
+            if name in options.get(scope, {}):
+                return options[scope][name]
         return None
+
+    @property
+    def _in_force(self) -> Mapping[str, Mapping[str, str]]:
+        return self.options if self.as_run is None else self.as_run
 
     def number(self, name: str) -> float | None:
         """An option as a number; None where the LOG lacks it or it is no finite number."""
@@ -215,15 +248,15 @@ class Inspection:
 
     def family_option(self, family: str, name: str) -> str | None:
         """An option of a column family."""
-        return self.options.get(family, {}).get(name)
+        return self._in_force.get(family, {}).get(name)
 
     def family_number(self, family: str, name: str) -> float:
         """An option of a column family as a number; 0 where the LOG lacks it or it is none."""
-        try:
-            number = float(self.family_option(family, name) or 0)
-        except ValueError:
-            return 0.0
-        return number if isfinite(number) else 0.0
+        return _as_number(self.family_option(family, name))
+
+    def written_number(self, family: str, name: str) -> float:
+        """The same as `family_number`, as the file has it: RocksDB may run another value."""
+        return _as_number(self.options.get(family, {}).get(name))
 
     @property
     def memtable_bytes(self) -> float:
@@ -235,10 +268,12 @@ class Inspection:
         )
 
     def level_0_files(self, family: str) -> int | None:
-        """The number of files in level 0 by the newest event, else by the last table."""
+        """The number of files in level 0 by the newest event, a line, or else the last table."""
         for shape in reversed(self.shapes):
             if shape.family in (family, None) and shape.files:
                 return shape.files[0]
+        if (seen := self.level_0.get(family, self.level_0.get(""))) is not None:
+            return seen.last
         found = (row.files for row in self.levels if (row.family, row.level) == (family, "L0"))
         return next(found, None)
 
@@ -249,8 +284,8 @@ class Inspection:
     @property
     def timed_stalls(self) -> tuple[Stall, ...]:
         """The stalls; none of a LOG with warnings only, which does not show when they ended."""
-        has_times = (
-            self.totals.compactions is not None
+        has_times = bool(self.span_s) and (
+            self.extent.has_events
             or self.totals.stall_percent is not None
             or self.option("write_buffer_size") is not None
         )
@@ -267,6 +302,14 @@ class Inspection:
                 spans = held.setdefault((stall.kind, stall.cause), [])
                 spans.append((stall.begin_micros, stall.end_micros))
         return {cause: covered_s(spans) for cause, spans in held.items()}
+
+
+def _as_number(text: str | None) -> float:
+    try:
+        number = float(text or 0)
+    except ValueError:
+        return 0.0
+    return number if isfinite(number) else 0.0
 
 
 def covered_s(spans: list[tuple[int, int]]) -> float:

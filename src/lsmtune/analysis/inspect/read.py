@@ -1,6 +1,5 @@
 """Reading a file: a LOG, a statistics dump, or what db_bench or MyRocks printed."""
 
-import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,18 +7,24 @@ from itertools import chain, islice
 from pathlib import Path
 
 from lsmtune.analysis.inspect.assemble import assemble, of_options
+from lsmtune.analysis.inspect.bench_runs import REPORT, last_results, only_version, read_runs
 from lsmtune.analysis.inspect.findings import judged
 from lsmtune.analysis.inspect.inspection import Inspection, Verdict
+from lsmtune.analysis.inspect.notes import no_parts_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
-from lsmtune.errors import ParseError, UserError
+from lsmtune.analysis.inspect.refused import refusal
+from lsmtune.errors import UserError
+from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
+from lsmtune.metrics.db_bench_runs import has_means
 from lsmtune.metrics.decimal_points import dump_with_points
 from lsmtune.metrics.families import check_known, narrow
 from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_lines import STANDARD_INPUT, read_lines
 from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
+from lsmtune.metrics.report_tsv import is_report
 from lsmtune.metrics.statistics import parse_statistics
 
 _MOST_OUTPUT_LINES = 100_000
@@ -31,12 +36,11 @@ _OF_FAMILY = ("delete_percent", "range_deletes", "key_bytes", "value_bytes", "co
 """What events say of the load of one column family."""
 _MYROCKS = re.compile(r"^(?:STATISTICS\trocksdb|\s*Type: (?:STATISTICS|DBSTATS|CF_COMPACTION))",
                       re.MULTILINE)  # fmt: skip
-_LOG_NAMES = ("LOG", "*_LOG", "rocksdb.info")
-"""A LOG in the folder of the database, in `db_log_dir`, and of TiKV."""
-_LEVELDB = re.compile(
-    r"^\d{4}/\d\d/\d\d-[\d:.]+ \w+ (?:Recovering log #|Level-0 table #|Compacting \d+@|"
-    r"compacted to: files\[|Delete type=)", re.MULTILINE
-)  # fmt: skip
+_LOG = "LOG"
+_LOG_NAME = re.compile(
+    r"(?P<store>(?:.*[._])?LOG|rocksdb\.info)(?P<old>\.old(?:\.(?P<end>.{1,40}?))?)?(?:\.gz)?"
+)
+"""A LOG in the folder of the database, in `db_log_dir`, and of TiKV, or an older one."""
 
 
 def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspection:
@@ -50,7 +54,7 @@ def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspecti
     lines = chain.from_iterable(read_lines(part, faults) for part in parts)
     content = read_log(without_frames(lines))
     content.incomplete += faults
-    return _inspected(", ".join(map(str, parts)), "LOG", content, family)
+    return _inspected(", ".join(map(str, parts)), _LOG, content, family)
 
 
 def _first_micros(path: Path) -> int:
@@ -74,13 +78,18 @@ def inspect_path(path: Path, family: str | None = None) -> Inspection:
     head: list[str] = []
     lines = chain.from_iterable(read_lines(part, faults) for part in _parts(path))
     content = read_log(without_frames(_with_head(lines, head)))
-    kind = "LOG"
-    if not content.is_log:
+    kind = _LOG
+    if content.is_log:
+        if any("micros/op" in line for line in head):
+            text = "\n".join(head)
+            content.runs = read_runs(text, content.incomplete)
+            content.results = _results(text, content.runs)
+    else:
         text = "\n".join([*head, ""])
         if (given := read_options(path, text)) is not None:
             return judged(of_options(str(path), _of_one(given, family)))
         text = dump_with_points("\n".join([*without_frames(head), ""]))
-        content, kind = _output(path, text)
+        content, kind = _output(path, text, content)
     content.incomplete += faults
     return _inspected(str(path), kind, content, family)
 
@@ -120,7 +129,7 @@ def _narrowed(whole: Inspection, content: LogContent, family: str) -> Inspection
     verdict: Verdict = "insufficient_data" if whole.needed else "no_findings"
     return replace(
         own, main_family=family, findings=findings, verdict="findings" if findings else verdict,
-        load=replace(whole.load, **sizes), needed=whole.needed,
+        load=replace(whole.load, **sizes), needed=whole.needed, needed_here=whole.needed_here,
         incomplete=(note, *whole.incomplete), family_sums=whole.family_sums,
     )  # fmt: skip
 
@@ -137,51 +146,63 @@ def _parts(path: Path) -> list[Path]:
     """The file, or the LOGs of a folder from the oldest on."""
     if path == STANDARD_INPUT or not path.is_dir():
         return [path]
-    stores = [part for name in _LOG_NAMES for part in sorted(path.glob(name))]
+    stores: dict[str, list[tuple[tuple[int, int, str], Path]]] = {}
+    for part in path.iterdir():
+        if (name := _LOG_NAME.fullmatch(part.name)) is not None and part.is_file():
+            stores.setdefault(name["store"], []).append((_age(name), part))
     if not stores:
         raise UserError(
             f"{path}: the folder contains no LOG file; name a LOG, or the folder of a database"
         )
     if len(stores) > 1:
-        names = ", ".join(store.name for store in stores)
+        names = ", ".join(sorted(stores))
         raise UserError(f"{path}: the folder contains LOGs of several stores: {names}; name one")
-    older = f"{glob.escape(stores[0].name)}.old.*"
-    return [*sorted(path.glob(older)), stores[0]]
+    (parts,) = stores.values()
+    return [part for _, part in sorted(parts)]
 
 
-def _output(path: Path, text: str) -> tuple[LogContent, str]:
-    """The content of a text without a LOG's lines, which tells nothing of single events."""
-    content, dump = LogContent(), parse_stats_dump(text)
+def _age(name: re.Match[str]) -> tuple[int, int, str]:
+    """Return the place of a LOG among those of its store, by the end of its name."""
+    if name["old"] is None:
+        return 2, 0, ""
+    end = name["end"] or ""
+    return (0, int(end), "") if end.isdecimal() else (1, 0, end)
+
+
+def _output(path: Path, text: str, content: LogContent) -> tuple[LogContent, str]:
+    """Complete the content of a text without the times of a LOG; return it with its kind."""
+    dump, statistics = parse_stats_dump(text), parse_statistics(text, leave_out=True)
+    has_dump = dump is not None or statistics.tickers or parse_compaction_tables(text)
     kind = _kind(text)
-    try:
-        content.statistics = parse_statistics(text)
-    except ParseError as error:
-        content.incomplete.append(f"cannot read the tickers: {error}")
-    known = dump is not None or content.statistics.tickers or parse_compaction_tables(text)
-    if kind == _DUMP and not known:
-        if _LEVELDB.search(text):
-            raise UserError(f"{path}: this file is a LOG of LevelDB; inspect reads RocksDB's")
-        raise UserError(
-            f"{path}: not a RocksDB LOG, not a statistics dump, and not db_bench output"
-        )
-    content.results = _results(text, content.incomplete)
-    content.version = parse_banner(text, "").rocksdb_version
+    runs = read_runs(text, noted := [*statistics.incomplete])
+    if kind == _DUMP and not has_dump:
+        if not content.has_messages:
+            raise UserError(refusal(str(path), text))
+        return content, _LOG
+    content.incomplete, content.statistics, content.runs = noted, statistics, runs
+    content.results = _results(text, runs)
+    version = parse_banner(text, "").rocksdb_version or only_version(runs)
+    content.version = version or content.version
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
-    content.incomplete.append(f"a {kind} contains neither options nor single compactions")
+    if kind == REPORT:
+        content.incomplete.append(
+            "a report contains results only; compare it with another report: --compare"
+        )
+    elif (note := no_parts_note(kind, content)) is not None:
+        content.incomplete.append(note)
     return content, kind
 
 
 def _kind(text: str) -> str:
     if _MYROCKS.search(text):
         return "MyRocks status"
-    return "db_bench output" if "micros/op" in text and "ops/sec" in text else _DUMP
+    if is_report(text):
+        return REPORT
+    has_results = ("micros/op" in text and "ops/sec" in text) or has_means(text)
+    return "db_bench output" if has_results else _DUMP
 
 
-def _results(text: str, incomplete: list[str]) -> Mapping[str, BenchmarkResult]:
-    """The results of db_bench's benchmarks; of damaged ones only the reason."""
-    try:
-        return parse_results(text)
-    except ParseError as error:
-        incomplete.append(f"cannot read the results of db_bench: {error}")
-        return {}
+def _results(text: str, runs: tuple[BenchmarkRun, ...]) -> Mapping[str, BenchmarkResult]:
+    """The last result of each benchmark; `read_runs` names those that are damaged."""
+    return parse_results(text, []) or last_results(runs)

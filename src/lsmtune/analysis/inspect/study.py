@@ -19,6 +19,7 @@ from lsmtune.knobs.types import Knob, OptionKey, Settings
 from lsmtune.metrics.families import DEFAULT, listed, sizes_of
 from lsmtune.spec_defaults import least_cache_bytes
 from lsmtune.units import GIB, KIB, format_bytes
+from lsmtune.workloads import PRESETS
 
 _SIMILAR = "The workload below is similar to the workload of the LOG."
 _READS_UNKNOWN = (
@@ -34,6 +35,9 @@ _NO_WORKLOAD = (
 _DEFAULTS = (
     "A LOG does not record the distribution of keys or the content of values.",
     "The workload uses db_bench's defaults for keys and values.",
+)
+_HOT_WRITES = (
+    "If your program writes a few records most often, add write_skew = 10 to the workload.",
 )
 _RECORDS = (10_000, 1_000_000)
 _MOST_BYTES = 4 * GIB
@@ -174,8 +178,10 @@ def _remarks(log: Inspection) -> list[str]:
     if log.load == Load():
         return [*_NO_WORKLOAD, "The baseline of the study has the options of the file.", *family]
     similar = _READS_UNKNOWN if log.load.read_percent is None else (_SIMILAR,)
+    parameters = PRESETS[_load_name(log.load)[0]].parameters
+    hot = _HOT_WRITES if "write_skew" in parameters else ()
     baseline = "The baseline of the study has the options of the LOG."
-    return [*similar, baseline, *family, *_DEFAULTS]
+    return [*similar, baseline, *family, *_DEFAULTS, *hot]
 
 
 def _scale(log: Inspection) -> tuple[str, str]:

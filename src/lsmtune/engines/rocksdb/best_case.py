@@ -63,6 +63,8 @@ class BestCase:
         load = self.load
         if load.name not in ("fillrandom", "fillseq", "overwrite"):
             return None
+        if load.write_skew is not None and not load.preset.prepared:
+            return None  # with few different keys, chance changes their number by more
         distinct = (load.distinct_bytes or 0.0) / load.record_bytes
         entropy = math.log2(_PRINTABLE_CHARACTERS) / 8
         value = load.value_size * load.compression_ratio * entropy * _DICTIONARY_SHARE

@@ -89,6 +89,7 @@ NOT_IN_TRIALS = {
     "persistent_cache": _STORE_ONLY,
     "row_cache": "the knob row_cache_size sets the size of the row cache",
     "rate_limiter": "the knob rate_limiter_bytes_per_sec sets the rate of the rate limiter",
+    "rate_limiter_bytes_per_sec": "set it as a knob of the study, not in the baseline",
     "create_if_missing": "",
     "create_missing_column_families": "",
     "error_if_exists": "",
@@ -231,7 +232,8 @@ def read_own(own: OwnBase, version: str) -> tuple[OptionsFile, tuple[str, ...]]:
     except ParseError as error:
         raise UserError(f"base: {error}") from error
     check_possible(given, own.family)
-    return given, (*version_notes(given, version), *((COMMA_NOTE,) if has_commas else ()))
+    commas = (COMMA_NOTE,) if has_commas else ()
+    return given, (*own.notes, *version_notes(given, version), *commas)
 
 
 def version_notes(given: OptionsFile, version: str) -> tuple[str, ...]:

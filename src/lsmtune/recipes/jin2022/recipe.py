@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from lsmtune.analysis.importance import importance_document
+from lsmtune.analysis.importance_document import importance_document
 from lsmtune.recipes.base import Asked, Progress, Reproduction
 from lsmtune.recipes.jin2022.numbers import (
     convergence,

@@ -13,7 +13,11 @@ _LEAST_BLOBS = 64 * MIB
 
 
 def _garbage(log: Inspection) -> Iterator[Finding]:
-    """Row 48: 1 / (1 - threshold) is the price that the threshold of the collection agrees to."""
+    """Yield a finding for blob files with more garbage than the options agree to.
+
+    With the threshold of the collection at t, a space amplification of 1 / (1 - t) is expected
+    (facebook/rocksdb#9235, #13022).
+    """
     for family, blobs in log.blobs.items():
         threshold = log.family_number(family, "blob_garbage_collection_force_threshold") or 1.0
         collected = log.family_option(family, "enable_blob_garbage_collection")
@@ -35,7 +39,10 @@ def _garbage(log: Inspection) -> Iterator[Finding]:
 
 
 def _always_collecting(log: Inspection) -> Iterator[Finding]:
-    """Row 48."""
+    """Yield a finding for a threshold of 0: every blob file has enough garbage then.
+
+    db/version_set.cc, ComputeFilesMarkedForForcedBlobGC; facebook/rocksdb#15256.
+    """
     for family in log.families:
         on = log.family_option(family, "enable_blob_garbage_collection") in ON
         told = log.family_option(family, "blob_garbage_collection_force_threshold")
@@ -51,7 +58,10 @@ def _always_collecting(log: Inspection) -> Iterator[Finding]:
 
 
 def _large_tables(log: Inspection) -> Iterator[Finding]:
-    """Row 49: tables of the usual size refer to very many values."""
+    """Yield a finding for tables of the usual size that refer to very many values.
+
+    facebook/rocksdb#9532 and #11570.
+    """
     for family, flushes in by_family(log, "flush"):
         target, memtable = (
             log.family_number(family, name)

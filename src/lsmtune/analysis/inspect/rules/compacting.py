@@ -15,13 +15,14 @@ from lsmtune.analysis.inspect.rules.rule import (
     limiter_options,
     percent,
     quoted,
-    share_written,
     version_in,
 )
 from lsmtune.metrics.log_jobs import Job
-from lsmtune.units import MIB, format_bytes
+from lsmtune.units import GIB, MIB, format_bytes
 
 _MANY_INTRA = 10
+_MUCH_INTRA = GIB
+"""The table rounds to a tenth of a GiB."""
 _MOST = 0.5
 _BUSY = 0.8
 _ON_THE_CPU = 0.7
@@ -37,23 +38,37 @@ _L0 = "level-0 files"
 
 
 def _intra_level_0(log: Inspection) -> Iterator[Finding]:
-    """Row 5; with FIFO and universal, all data may sit in level 0."""
-    for family, jobs in by_family(log, "compaction"):
-        if log.family_option(family, "compaction_style") not in LEVELED:
+    """Yield a finding for level 0 that is compacted into itself most of the time.
+
+    db/compaction/compaction_picker_level.cc, PickIntraL0Compaction; facebook/rocksdb#6889. With
+    FIFO and universal compaction, all data may be in level 0.
+    """
+    for family in dict.fromkeys((*log.families, *(row.family for row in log.levels))):
+        if log.family_option(family, "compaction_style") not in (None, *LEVELED):
             continue
-        inner = [job for job in jobs if job.input_levels == (0,) and job.output_level == 0]
-        share = share_written(jobs, lambda job: job.input_levels == (0,) and not job.output_level)
-        if len(inner) < _MANY_INTRA or share < _MOST:
+        share = log.facts.fact("l0_intra_percent", family)
+        written = log.facts.value("l0_intra_write_bytes", family)
+        if share is None or written is None or share.value < 100 * _MOST:
+            continue
+        jobs = [job for job in compactions(log) if (job.family or "default") == family]
+        inner = sum(job.input_levels == (0,) and job.output_level == 0 for job in jobs)
+        if share.source == "event" and inner < _MANY_INTRA:
+            continue
+        if share.source == "table" and written < _MUCH_INTRA:
             continue
         wanted = (
             " RocksDB 9.0 to 9.5 does this more often by design."
             if version_in(log, "9.0", "9.6")
             else ""
         )
+        many = (
+            f"{inner} of {len(jobs)} compactions went from level 0 into level 0, and wrote "
+            if share.source == "event"
+            else f"Compactions from level 0 into level 0 wrote {format_bytes(written)}, "
+        )
         yield Finding(
             "intra-l0", "Level 0 is compacted into itself most of the time",
-            f"{len(inner)} of {len(jobs)} compactions went from level 0 into level 0, and wrote "
-            f"{percent(share)} of the compacted bytes. While such a compaction "
+            f"{many}{share.value:.0f} % of the compacted bytes. While such a compaction "
             f"runs, its files cannot go to the next level.{wanted}",
             ("max_compaction_bytes", "max_subcompactions", "max_bytes_for_level_base"), 0.3,
             family=family,
@@ -61,7 +76,10 @@ def _intra_level_0(log: Inspection) -> Iterator[Finding]:
 
 
 def _one_thread(log: Inspection) -> Iterator[Finding]:
-    """Row 6: busy all the time and on the CPU, so that threads are what is missing."""
+    """Yield a finding for level-0 compactions that are always busy on one thread.
+
+    RocksDB wiki, Sub-Compaction. They must be on the CPU, so that threads are what is missing.
+    """
     held = [stall for stall in log.timed_stalls if stall.cause == _L0]
     begin = min((stall.begin_micros for stall in held), default=0)
     end = max((stall.end_micros for stall in held), default=0)
@@ -90,10 +108,18 @@ def _one_thread(log: Inspection) -> Iterator[Finding]:
 
 
 def _slow_compactions(log: Inspection) -> Iterator[Finding]:
-    """Row 57; short runs are noisy, and a busy CPU is another cause."""
-    jobs = [job for job in compactions(log) if job.duration_s and job.written_bytes]
+    """Yield a finding for compactions that move few bytes per second and leave the CPU idle.
+
+    RocksDB wiki, Write-Stalls: a slow device. Short runs are noisy, and a busy CPU is another
+    cause.
+    """
+    jobs = [
+        job
+        for job in compactions(log)
+        if job.duration_s and job.written_bytes and job.read_bytes is not None
+    ]
     seconds = sum(job.duration_s or 0.0 for job in jobs)
-    moved = sum((job.read_bytes or 0) + (job.written_bytes or 0) for job in jobs)
+    moved: float = sum((job.read_bytes or 0) + (job.written_bytes or 0) for job in jobs)
     cpu = cpu_share(jobs)
     if not jobs:
         seconds, moved, cpu = _of_statistics(log)
@@ -109,19 +135,18 @@ def _slow_compactions(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _of_statistics(log: Inspection) -> tuple[float, int, float | None]:
-    """Seconds and bytes of all compactions, and the share of the CPU, where no event tells it."""
-    run, cpu = (
-        log.histograms.get(f"rocksdb.compaction.times.{what}") for what in ("micros", "cpu_micros")
-    )
-    moved = log.ticker("compact.read.bytes") + log.ticker("compact.write.bytes")
-    if run is None or cpu is None or not run.sum:
-        return 0.0, 0, None
-    return run.sum / 1e6, moved, (cpu.sum or 0) / run.sum
+def _of_statistics(log: Inspection) -> tuple[float, float, float | None]:
+    """Return seconds and bytes of all compactions, and the share of the CPU, from tickers alone."""
+    run, cpu = (log.facts.value(name) for name in ("compaction_s", "compaction_cpu_s"))
+    moved = log.facts.count("compact_read_bytes") + log.facts.count("compact_write_bytes")
+    return (0.0, 0, None) if not run or cpu is None else (run, moved, cpu / run)
 
 
 def _costly_codec(log: Inspection) -> Iterator[Finding]:
-    """Row 39."""
+    """Yield a finding for compactions that a costly codec may bind to the CPU.
+
+    facebook/rocksdb#12536 and #13996.
+    """
     jobs = [job for job in compactions(log) if job.duration_s]
     seconds = sum(job.duration_s or 0.0 for job in jobs)
     costly = {
@@ -150,7 +175,10 @@ def _costly_codec(log: Inspection) -> Iterator[Finding]:
 
 
 def _pushed_down_again(log: Inspection) -> Iterator[Finding]:
-    """Row 13: what a manual compaction moved up comes down level by level."""
+    """Yield a finding for data that a manual compaction moved up and others move down again.
+
+    DBImpl::ReFitLevel in db/db_impl/db_impl_compaction_flush.cc; facebook/rocksdb#13671.
+    """
     for family, jobs in by_family(log, "compaction"):
         if log.family_option(family, "level_compaction_dynamic_level_bytes") not in ON:
             continue
@@ -168,7 +196,7 @@ def _pushed_down_again(log: Inspection) -> Iterator[Finding]:
 
 
 def _chain_below(jobs: list[Job]) -> list[Job]:
-    """The last large manual compaction, and those that moved half of it or more down after it."""
+    """Return the last large manual compaction, and those that moved half of it or more down."""
     places = [place for place, job in enumerate(jobs) if job.reason == "ManualCompaction"]
     if not places:
         return []
@@ -184,7 +212,10 @@ def _chain_below(jobs: list[Job]) -> list[Job]:
 
 
 def _many_threads(log: Inspection) -> Iterator[Finding]:
-    """Row 44."""
+    """Yield a finding for more threads of subcompactions than a machine may have cores.
+
+    facebook/rocksdb#9291: subcompactions are not part of max_background_jobs.
+    """
     jobs, parts = log.number("max_background_jobs"), log.number("max_subcompactions")
     most = max((job.subcompactions or 0 for job in compactions(log)), default=0)
     if jobs is not None and parts is not None and most > 1 and jobs * parts >= _MANY_THREADS:
@@ -198,7 +229,11 @@ def _many_threads(log: Inspection) -> Iterator[Finding]:
 
 
 def _exclusive(log: Inspection) -> Iterator[Finding]:
-    """Row 8."""
+    """Yield a finding for a manual compaction that waits for all others.
+
+    CompactRangeOptions::exclusive_manual_compaction in include/rocksdb/options.h;
+    facebook/rocksdb#7921.
+    """
     if "manual compaction waits" in log.notices:
         default = " This is the default below RocksDB 7.6." if version_in(log, until="7.6") else ""
         yield Finding(

@@ -15,6 +15,7 @@ from lsmtune.analysis.inspect.rules.rule import (
     compactions,
     percent,
     share_of_reason,
+    share_written,
     version_in,
 )
 from lsmtune.units import format_duration
@@ -28,13 +29,27 @@ _MUCH = 0.2
 _QUIET_S = 3600.0
 _LONG_S = 1800.0
 _FEWEST = 3
+_ENDLESS = 5
+_WANTED = ("ManualCompaction", "PeriodicCompaction", "Ttl")
+"""Reasons for which a file may be written again without a change."""
+_FAULTS = {
+    "7.8": "allow_ingest_behind with an empty last level, below RocksDB 7.8",
+    "10.11": "user-defined timestamps, below RocksDB 10.11",
+    "11.9": "preserve_internal_time_seconds or preclude_last_level_data_seconds with leveled "
+            "compaction, up to RocksDB 11.8",
+}  # fmt: skip
+"""Faults that cause an endless compaction, by the version that corrects each."""
 
 
 def _tombstones(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for many deletions among the flushed entries.
+
+    facebook/rocksdb#10300: iterators step over each of them.
+    """
     deletes = log.load.delete_percent or 0.0
     ranges = log.load.range_deletes or 0
-    seeks = log.ticker("number.db.seek")
-    skipped = log.ticker("number.iter.skip")
+    seeks = log.facts.count("seeks")
+    skipped = log.facts.count("skipped_entries")
     many_skips = bool(seeks) and skipped / seeks > _SKIPS_A_SEEK
     if deletes < _MANY_DELETES_PERCENT and not (ranges and many_skips):
         return
@@ -56,8 +71,11 @@ def _tombstones(log: Inspection) -> Iterator[Finding]:
 
 
 def _skipped_entries(log: Inspection) -> Iterator[Finding]:
-    """Row 27, from the tickers alone."""
-    seeks, skipped = log.ticker("number.db.seek"), log.ticker("number.iter.skip")
+    """Yield a finding for seeks that skip thousands of entries, from the tickers alone.
+
+    facebook/rocksdb#5265.
+    """
+    seeks, skipped = log.facts.count("seeks"), log.facts.count("skipped_entries")
     if seeks and skipped / seeks >= _VERY_MANY_SKIPS:
         yield Finding(
             "skipped-entries", "Seeks step over thousands of deleted or overwritten entries",
@@ -68,7 +86,10 @@ def _skipped_entries(log: Inspection) -> Iterator[Finding]:
 
 
 def _range_deletions(log: Inspection) -> Iterator[Finding]:
-    """Row 28; before 6.4, tables told the number of their merges in this field."""
+    """Yield a finding for a file with thousands of range deletions.
+
+    facebook/rocksdb#3634. Before 6.4, this field of a table was the number of its merges.
+    """
     most = log.extremes.range_deletes
     if most >= _MANY and version_in(log, "6.4"):
         yield Finding(
@@ -79,7 +100,10 @@ def _range_deletions(log: Inspection) -> Iterator[Finding]:
 
 
 def _quiet_deletions(log: Inspection) -> Iterator[Finding]:
-    """Row 29: nothing starts a compaction, because no level is too large."""
+    """Yield a finding for deletions that no compaction drops, because no level is too large.
+
+    VersionStorageInfo::ComputeCompactionScore in db/version_set.cc; facebook/rocksdb#13120.
+    """
     if log.end_micros is None or "background error" in log.notices:
         return
     for family, jobs in by_family(log):
@@ -109,7 +133,11 @@ def _quiet_deletions(log: Inspection) -> Iterator[Finding]:
 
 
 def _snapshot_held(log: Inspection) -> Iterator[Finding]:
-    """Row 16: compactions tell the oldest snapshot that they must respect."""
+    """Yield a finding for compactions that saw the same oldest snapshot for a long time.
+
+    CompactionIterator in db/compaction/compaction_iterator.cc keeps what a snapshot can see;
+    facebook/rocksdb#6820.
+    """
     seen: dict[int, list[int]] = {}
     for job in compactions(log):
         if job.oldest_snapshot is not None and job.started_micros:
@@ -126,10 +154,52 @@ def _snapshot_held(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _endless_compaction(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for a file that is compacted again and again without any change.
+
+    VersionStorageInfo::ComputeBottommostFilesMarkedForCompaction in db/version_set.cc marks a file
+    although a compaction cannot change it: facebook/rocksdb#10767, #14228 and #15146.
+    """
+    for family, jobs in by_family(log, "compaction"):
+        runs = [job for job in jobs if job.reason not in _WANTED]
+        longest = max(runs, key=lambda job: job.repeats, default=None)
+        if longest is None or longest.repeats < _ENDLESS:
+            continue
+        share = share_written(jobs, lambda job: job.repeats > 1)
+        reason = f" (reason {longest.reason})" if longest.reason else ""
+        yield Finding(
+            "endless-compaction", "The same data is compacted again and again without any change",
+            f"{longest.repeats} compactions in a row{reason} wrote the same "
+            f"{longest.records_in or 0:,} records into level {longest.output_level} again: each "
+            f"read only what the one before had written. Such compactions wrote {percent(share)} "
+            f"of the compacted bytes.{_known_faults(log)}",
+            ("preserve_internal_time_seconds", "preclude_last_level_data_seconds",
+             "allow_ingest_behind"), min(1.0, 0.4 + 0.5 * share), family=family,
+        )  # fmt: skip
+
+
+def _known_faults(log: Inspection) -> str:
+    """Return the faults of the version that can cause an endless compaction."""
+    faults = [
+        fault
+        for until, fault in _FAULTS.items()
+        if log.version is None or version_in(log, until=until)
+    ]
+    if not faults:
+        return ""
+    return f" Known causes: {'; '.join(faults)}."
+
+
 def _snapshot_released(log: Inspection) -> Iterator[Finding]:
-    """Row 16: files of the last level that only a snapshot kept large are compacted again."""
-    share = share_of_reason(log, "BottommostFiles")
-    count = sum(1 for job in compactions(log) if job.reason == "BottommostFiles")
+    """Yield a finding for files of the last level that only a snapshot kept large.
+
+    VersionStorageInfo::ComputeBottommostFilesMarkedForCompaction in db/version_set.cc marks them
+    when the snapshot is released; facebook/rocksdb#3009.
+    """
+    jobs = [job for job in compactions(log) if job.reason == "BottommostFiles"]
+    if 2 * sum(job.repeats > 1 for job in jobs) >= len(jobs):
+        return  # `_endless_compaction` says it, or there is no such job
+    share, count = share_of_reason(log, "BottommostFiles"), len(jobs)
     if share >= _MUCH and count >= _FEWEST:
         yield Finding(
             "snapshot-released", "A released snapshot may have kept old entries in the last level",
@@ -140,7 +210,10 @@ def _snapshot_released(log: Inspection) -> Iterator[Finding]:
 
 
 def _periodic_in_place(log: Inspection) -> Iterator[Finding]:
-    """Row 30: since 8.11, a periodic compaction moves a file one level down."""
+    """Yield a finding for periodic compactions that rewrite deletions at their level.
+
+    facebook/rocksdb#12165 and #12175: since 8.11, they move a file one level down.
+    """
     if not version_in(log, "6.2", "8.11"):
         return
     for family, jobs in by_family(log, "compaction"):
@@ -162,7 +235,10 @@ def _periodic_in_place(log: Inspection) -> Iterator[Finding]:
 
 
 def _deletions_kept(log: Inspection) -> Iterator[Finding]:
-    """Row 30: below a manual compaction into the last level, there is nothing left to delete."""
+    """Yield a finding for a manual compaction into the last level that kept deletions.
+
+    facebook/rocksdb#12178: there is nothing below that they could still delete.
+    """
     files_after = {shape.micros: shape.files for shape in log.shapes}
     for family, own in by_family(log, "compaction"):
         jobs = [job for job in own if job.reason == "ManualCompaction"]
@@ -187,7 +263,11 @@ def _deletions_kept(log: Inspection) -> Iterator[Finding]:
 
 
 def _filter_without_period(log: Inspection) -> Iterator[Finding]:
-    """Row 55; since 6.6 RocksDB sets 30 days itself, so that 0 was chosen."""
+    """Yield a finding for a compaction filter without a period.
+
+    ColumnFamilyOptions::periodic_compaction_seconds in include/rocksdb/advanced_options.h:
+    since 6.6 RocksDB sets 30 days itself, so the program chose 0.
+    """
     for family in log.families:
         named = (
             log.family_option(family, name)
@@ -213,6 +293,7 @@ RULES = (
     Rule(_range_deletions, (EVENTS, VERSION)),
     Rule(_quiet_deletions, (EVENTS, OPTIONS)),
     Rule(_snapshot_held, (EVENTS,)),
+    Rule(_endless_compaction, (EVENTS,)),
     Rule(_snapshot_released, (EVENTS,)),
     Rule(_deletions_kept, (EVENTS, OPTIONS)),
     Rule(_periodic_in_place, (EVENTS, OPTIONS, VERSION)),

@@ -4,18 +4,23 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, TICKERS, VERSION
-from lsmtune.analysis.inspect.rules.rule import NO_OBJECT, ON, Rule, version_in
+from lsmtune.analysis.inspect.rules.rule import NO_OBJECT, ON, Rule, is_old_tikv, version_in
 
 _LEAST_SYNCS = 100
 _MOST = 0.5
 _SLOW_SYNC_MICROS = 500_000
 _FEWEST_TABLES = 20
-_PREFETCH_BY_OPTION = "8.0"
+_PREFETCH_BY_OPTION = "8.6"
 _RECYCLES_BY_DEFAULT = "9.1"
 
 
 def _no_readahead(log: Inspection) -> Iterator[Finding]:
-    """Rows 26 and 58: direct reads, and all reads since RocksDB 8, need the option."""
+    """Yield a finding for compactions that read without readahead.
+
+    DBOptions::compaction_readahead_size: direct reads need the option, and since 8.6 all reads
+    (facebook/rocksdb#11631 and #11762, HISTORY.md of 8.7). TiKV has RocksDB 8.10 since 8.4
+    (tikv/tikv#17617 and #19721).
+    """
     if log.number("compaction_readahead_size") != 0:
         return
     direct = [
@@ -26,7 +31,9 @@ def _no_readahead(log: Inspection) -> Iterator[Finding]:
     if direct:
         why, weight = f"{direct[0]} is set, and", 0.4
     elif version_in(log, _PREFETCH_BY_OPTION):
-        why, weight = f"The LOG is of RocksDB {log.version}, and", 0.15
+        why, weight = f"The {log.kind} is of RocksDB {log.version}, and", 0.15
+    elif log.kind == "tikv.toml" and not is_old_tikv(log):
+        why, weight = "TiKV 8.4 and newer have a RocksDB that needs this option, and", 0.15
     else:
         return
     yield Finding(
@@ -37,7 +44,11 @@ def _no_readahead(log: Inspection) -> Iterator[Finding]:
 
 
 def _slow_syncs(log: Inspection) -> Iterator[Finding]:
-    """Row 59; spikes with write stalls have the stalls as their cause."""
+    """Yield a finding for long syncs of whole tables.
+
+    DBOptions::bytes_per_sync; facebook/rocksdb#5183. Spikes with write stalls come from the
+    stalls.
+    """
     synced = log.histograms.get("rocksdb.table.sync.micros")
     uneven = log.number("bytes_per_sync") == 0 and log.option("rate_limiter") in NO_OBJECT
     direct = log.option("use_direct_io_for_flush_and_compaction") in ON
@@ -53,11 +64,11 @@ def _slow_syncs(log: Inspection) -> Iterator[Finding]:
 
 
 def _syncs(log: Inspection) -> Iterator[Finding]:
-    """Row 60; from the tickers, else from the rounded counts of the last dump."""
-    syncs, writes = log.ticker("wal.synced"), log.ticker("write.wal")
-    if not writes and log.dumps:
-        last = log.dumps[-1].dump
-        syncs, writes = last.wal_syncs or 0, last.wal_writes or 0
+    """Yield a finding for writes that wait for a sync each, from tickers or the last dump.
+
+    RocksDB wiki, WAL-Performance; facebook/rocksdb#762.
+    """
+    syncs, writes = log.facts.count("wal_syncs"), log.facts.count("wal_writes")
     # Before 9.1, RocksDB recycles no WAL files with the default mode of recovery.
     options = ("recycle_log_file_num",) if version_in(log, _RECYCLES_BY_DEFAULT) else ()
     if syncs >= _LEAST_SYNCS and writes and syncs / writes > _MOST:

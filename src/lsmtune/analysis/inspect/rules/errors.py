@@ -8,6 +8,7 @@ from lsmtune.analysis.inspect.rules.rule import Rule, quoted
 
 
 def _errors(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for lines of errors."""
     if log.troubles:
         yield Finding(
             "errors", "The LOG contains errors: check the errors before any option",
@@ -18,7 +19,10 @@ def _errors(log: Inspection) -> Iterator[Finding]:
 
 
 def _no_space(log: Inspection) -> Iterator[Finding]:
-    """Row 40."""
+    """Yield a finding for a full disk.
+
+    db/error_handler.cc; facebook/rocksdb#919.
+    """
     if "no space" in log.notices:
         yield Finding(
             "disk-full", "The disk was full: RocksDB may refuse writes until it is opened again",
@@ -27,9 +31,12 @@ def _no_space(log: Inspection) -> Iterator[Finding]:
 
 
 def _background_error(log: Inspection) -> Iterator[Finding]:
-    """Row 40."""
+    """Yield a finding for a failed flush or compaction.
+
+    ErrorHandler::SetBGError in db/error_handler.cc; RocksDB wiki, Background-Error-Handling.
+    """
     if "background error" in log.notices:
-        resumed = log.ticker("error.handler.autoresume.success.count")
+        resumed = log.facts.count("auto_resumes")
         after = f" RocksDB recovered by itself {resumed:,} times." if resumed else ""
         yield Finding(
             "background-error", "A flush or a compaction failed: RocksDB may refuse writes",

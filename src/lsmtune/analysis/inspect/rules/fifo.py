@@ -10,7 +10,11 @@ _ALLOW = "compaction_options_fifo.allow_compaction"
 
 
 def _drops(log: Inspection) -> Iterator[Finding]:
-    """Row 53; deletions by ttl have another line."""
+    """Yield a finding for files that FIFO compaction deletes above its limit.
+
+    FIFOCompactionPicker::PickSizeCompaction in db/compaction/compaction_picker_fifo.cc;
+    deletions by ttl have another line.
+    """
     if "FIFO drops" in log.notices:
         yield Finding(
             "fifo-drops", "FIFO compaction deletes the oldest data",
@@ -21,7 +25,11 @@ def _drops(log: Inspection) -> Iterator[Finding]:
 
 
 def _merges_and_ttl(log: Inspection) -> Iterator[Finding]:
-    """Row 54: a merged file has the oldest time of its parts; since 9.9 the newest key counts."""
+    """Yield a finding for merges together with a ttl.
+
+    facebook/rocksdb#13788: a merged file has the oldest time of its parts; since 9.9 the newest
+    key counts.
+    """
     if not version_in(log, until="9.9"):
         return
     for family in log.families:
@@ -38,7 +46,10 @@ def _merges_and_ttl(log: Inspection) -> Iterator[Finding]:
 
 
 def _period_ignored(log: Inspection) -> Iterator[Finding]:
-    """Rows 47 and 54."""
+    """Yield a finding for a period, which FIFO compaction ignores.
+
+    SanitizeOptions in db/column_family.cc.
+    """
     if "periodic ignored" in log.notices:
         yield Finding(
             "fifo-period-ignored", "periodic_compaction_seconds has no effect with FIFO",

@@ -34,6 +34,11 @@ _LARGE_WAL = 8 * GIB
 
 
 def _forced_flushes(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for limits of the whole database that flush memtables early.
+
+    DBImpl::SwitchWAL and HandleWriteBufferManagerFlush in db/db_impl/db_impl_write.cc;
+    facebook/rocksdb#12157.
+    """
     reasons = [job.reason for job in log.jobs if job.kind == "flush" and job.reason]
     for reason in sorted({reason for reason in reasons if reason in _FORCED}):
         code, option = _FORCED[reason]
@@ -47,7 +52,10 @@ def _forced_flushes(log: Inspection) -> Iterator[Finding]:
 
 
 def _slow_flushes(log: Inspection) -> Iterator[Finding]:
-    """Row 57: a device, a limit or a CPU shortage; a slow codec shows in compactions."""
+    """Yield a finding for flushes of few bytes per second.
+
+    The cause is a device, a limit or a lack of CPU; a slow codec shows in compactions.
+    """
     flushes = [job for job in log.jobs if job.kind == "flush" and job.written_bytes]
     seconds = sum(job.duration_s or 0.0 for job in flushes)
     written = sum(job.written_bytes or 0 for job in flushes)
@@ -66,7 +74,10 @@ def _slow_flushes(log: Inspection) -> Iterator[Finding]:
 
 
 def _large_wal(log: Inspection) -> Iterator[Finding]:
-    """Row 19: idle families keep the WAL, and nothing limits its size."""
+    """Yield a finding for a WAL that idle families keep and that nothing limits early.
+
+    DBImpl::GetMaxTotalWalSize in db/db_impl/db_impl.cc; facebook/rocksdb#5789.
+    """
     if len(log.families) < 2 or log.option("max_total_wal_size") not in ("0", None):  # noqa: PLR2004
         return
     memory = log.memtable_bytes
@@ -81,7 +92,10 @@ def _large_wal(log: Inspection) -> Iterator[Finding]:
 
 
 def _requested_flushes(log: Inspection) -> Iterator[Finding]:
-    """Row 12: checkpoints, backups and programs flush memtables that are nearly empty."""
+    """Yield a finding for flushes of nearly empty memtables that the program requests.
+
+    Checkpoints and backups flush too: DBImpl::GetLiveFiles in db/db_filesnapshot.cc.
+    """
     for family, own in by_family(log, "flush"):
         size = log.family_number(family, "write_buffer_size")
         asked = [job for job in own if job.reason in _ASKED and job.user_bytes is not None]
@@ -99,7 +113,10 @@ def _requested_flushes(log: Inspection) -> Iterator[Finding]:
 
 
 def _arena_blocks(log: Inspection) -> Iterator[Finding]:
-    """Row 52: the limit counts blocks of memory, which each memtable takes when it is empty."""
+    """Yield a finding for a memory limit below one block of memory per family.
+
+    Arena in memory/arena.cc; apache/flink#13393: each memtable takes a block when it is empty.
+    """
     reasons = [job.reason for job in log.jobs if job.kind == "flush" and job.reason]
     forced = sum(reason in _BY_MANAGER for reason in reasons)
     notice = log.notices.get("flush for memory")
@@ -117,7 +134,10 @@ def _arena_blocks(log: Inspection) -> Iterator[Finding]:
 
 
 def _slow_flushes_of_a_table(log: Inspection) -> Iterator[Finding]:
-    """Row 57, from the row of level 0 alone; small files are slow on any device."""
+    """Yield the finding of `_slow_flushes` from the row of level 0 alone.
+
+    Small files are slow on any device.
+    """
     if any(job.kind == "flush" for job in log.jobs):
         return  # `_slow_flushes` knows more
     for family, table in log.tables.items():

@@ -12,7 +12,11 @@ _REASON = "External File Ingestion"
 
 
 def _into_level_0(log: Inspection) -> Iterator[Finding]:
-    """Row 9: files that overlap with others go to level 0; all others are the good case."""
+    """Yield a finding for added files that go to level 0.
+
+    ExternalSstFileIngestionJob in db/external_sst_file_ingestion_job.cc: they overlap with
+    others.
+    """
     for family, added in log.ingested.items():
         share = added.level_0_files / added.files
         if share >= _LEVEL_0_SHARE:
@@ -26,7 +30,10 @@ def _into_level_0(log: Inspection) -> Iterator[Finding]:
 
 
 def _flushes(log: Inspection) -> Iterator[Finding]:
-    """Row 9: writers wait while a memtable that overlaps with the file is flushed."""
+    """Yield a finding for added files that flush memtables while writers wait.
+
+    DBImpl::IngestExternalFiles in db/db_impl/db_impl.cc; tikv/rust-rocksdb#218.
+    """
     reasons = [job.reason for job in log.jobs if job.kind == "flush" and job.reason]
     count = reasons.count(_REASON)
     if count >= _FLUSHES and count >= _SHARE * len(reasons):

@@ -10,7 +10,10 @@ from lsmtune.analysis.inspect.rules.rule import (
     ON,
     UNIVERSAL,
     Rule,
+    all_families,
+    bound_text,
     jobs_option,
+    number_or_default,
     version_in,
 )
 from lsmtune.units import MIB, format_bytes
@@ -33,6 +36,10 @@ _UNEQUAL = 4.0
 
 
 def _write_amp(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for a high write amplification.
+
+    RocksDB wiki, RocksDB-Tuning-Guide.
+    """
     amplification = log.totals.write_amp or 0.0
     if amplification >= _MUCH_WRITE_AMP:
         source = _SOURCES[log.totals.write_amp_from or "tickers"]
@@ -46,6 +53,10 @@ def _write_amp(log: Inspection) -> Iterator[Finding]:
 
 
 def _no_compaction(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for files in level 0 while automatic compaction is off.
+
+    facebook/rocksdb#1359.
+    """
     for family in log.families or (log.main_family,):
         files = log.level_0_files(family)
         if log.family_option(family, "disable_auto_compactions") in ON and (
@@ -59,8 +70,11 @@ def _no_compaction(log: Inspection) -> Iterator[Finding]:
 
 
 def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
-    """Row 21: no stall warns of files in level 0 if the triggers are huge."""
-    for family in log.families or (log.main_family,):
+    """Yield a finding for very many files in level 0, which need not cause a stall.
+
+    DB::Get looks into each file of level 0 that can have the key; facebook/rocksdb#1555.
+    """
+    for family in all_families(log):
         files = log.level_0_files(family)
         if files is None or files < _MANY_LEVEL_0_FILES:
             continue
@@ -72,29 +86,31 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
         reads = log.load.read_percent  # only reads suffer
         options = (jobs_option(log), "max_subcompactions")
         own = ("level0_file_num_compaction_trigger",)
+        slow, stop = (bound_text(log, family, f"level0_{what}_writes_trigger")
+                      for what in ("slowdown", "stop"))  # fmt: skip
         starts = f" Compaction of level 0 starts at {trigger:.0f} files." if trigger else ""
+        starts += f" Writes are slowed down at {slow}, and stopped at {stop}."
         yield Finding(
             "many-l0-files", "Reads can be slow, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
             (*own, *options) if trigger > _DEFAULT_TRIGGER else (*options, *own),
-            0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family,
+            0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family or None,
         )  # fmt: skip
 
 
 def _tiny_levels(log: Inspection) -> Iterator[Finding]:
-    """Row 11: level 1 and the batches of level 0 must have about the same size."""
+    """Yield a finding for a level 1 that is much smaller than the data or a batch of level 0.
+
+    RocksDB wiki, RocksDB-Tuning-Guide: level 1 and level 0 should have about the same size.
+    """
     for family in log.families:
         if log.family_option(family, "compaction_style") not in (None, *LEVELED):
             continue
-        base, memtable, merged, trigger = (
-            log.family_number(family, name)
-            for name in ("max_bytes_for_level_base", "write_buffer_size",
-                         "min_write_buffer_number_to_merge", "level0_file_num_compaction_trigger")
-        )  # fmt: skip
-        if not base or base >= _TINY_LEVEL_1:
+        base = number_or_default(log, family, "max_bytes_for_level_base")
+        if not base:
             continue
         data = sum(row.size_bytes or 0 for row in log.levels if row.family == family)
-        if data > _MUCH_DATA * base:
+        if base < _TINY_LEVEL_1 and data > _MUCH_DATA * base:
             yield Finding(
                 "tiny-levels", "Level 1 is so small that the tree needs many levels",
                 f"max_bytes_for_level_base is {format_bytes(base)}, and the column family has "
@@ -104,20 +120,32 @@ def _tiny_levels(log: Inspection) -> Iterator[Finding]:
                 0.3, family=family,
             )  # fmt: skip
             continue
-        blobs = log.family_option(family, "enable_blob_files")
-        untold = blobs is None and log.kind == "LOG" and not version_in(log, until=_BLOBS_SINCE)
-        if blobs in ON or untold:
-            continue  # tables have references, and are much smaller than their memtables
-        batch = memtable * (merged or 1) * trigger
-        if batch > _UNEQUAL * base:
-            yield Finding(
-                "tiny-levels", "Level 1 is much smaller than the data that level 0 sends to it",
-                f"max_bytes_for_level_base is {format_bytes(base)}, and a compaction of level 0 "
-                f"starts at {format_bytes(batch)} ({trigger:.0f} files).",
-                ("max_bytes_for_level_base", "max_bytes_for_level_multiplier",
-                 "target_file_size_base"),
-                0.3, family=family,
-            )  # fmt: skip
+        yield from _unequal_levels(log, family, base)
+
+
+def _unequal_levels(log: Inspection, family: str, base: float) -> Iterator[Finding]:
+    blobs = log.family_option(family, "enable_blob_files")
+    untold = blobs is None and log.kind == "LOG" and not version_in(log, until=_BLOBS_SINCE)
+    if blobs in ON or untold:
+        return  # tables have references, and are much smaller than their memtables
+    memtable, merged, trigger = (
+        number_or_default(log, family, name)
+        for name in ("write_buffer_size", "min_write_buffer_number_to_merge",
+                     "level0_file_num_compaction_trigger")
+    )  # fmt: skip
+    off = log.family_option(family, "disable_auto_compactions") in ON
+    if off or trigger > _MANY_LEVEL_0_FILES:
+        return  # a bulk load
+    batch = memtable * (merged or 1) * trigger
+    if batch > _UNEQUAL * base:
+        yield Finding(
+            "tiny-levels", "Level 1 is much smaller than the data that level 0 sends to it",
+            f"max_bytes_for_level_base is {format_bytes(base)}, and a compaction of level 0 "
+            f"starts at {format_bytes(batch)} ({trigger:.0f} files).",
+            ("max_bytes_for_level_base", "max_bytes_for_level_multiplier",
+             "target_file_size_base"),
+            0.3, family=family,
+        )  # fmt: skip
 
 
 RULES = (

@@ -17,7 +17,10 @@ _SEVERAL = 4
 
 
 def _open_files(log: Inspection) -> Iterator[Finding]:
-    """Row 33: index and filter blocks of all open files stay in memory outside the cache."""
+    """Yield a finding for index and filter blocks of all open files outside the cache.
+
+    RocksDB wiki, Memory-usage-in-RocksDB; facebook/rocksdb#4112.
+    """
     files = files_at_opening(log) or 0
     outside = log.option("cache_index_and_filter_blocks") in OFF
     if files >= _MANY_FILES and log.number("max_open_files") == -1 and outside:
@@ -31,7 +34,10 @@ def _open_files(log: Inspection) -> Iterator[Finding]:
 
 
 def _memory_of_families(log: Inspection) -> Iterator[Finding]:
-    """Row 50."""
+    """Yield a finding for the memtables of many families.
+
+    facebook/rocksdb#8009 and #12886.
+    """
     limit = log.number("db_write_buffer_size")
     if len(log.families) >= _MANY_FAMILIES and not limit:
         yield Finding(
@@ -44,7 +50,10 @@ def _memory_of_families(log: Inspection) -> Iterator[Finding]:
 
 
 def _memtable_history(log: Inspection) -> Iterator[Finding]:
-    """Row 35: transaction databases keep flushed memtables for their checks of conflicts."""
+    """Yield a finding for flushed memtables that a database of transactions keeps.
+
+    max_write_buffer_size_to_maintain, set in utilities/transactions; facebook/rocksdb#4333.
+    """
     kept = sum(
         max(0.0, log.family_number(family, "max_write_buffer_size_to_maintain"))
         for family in log.families
@@ -59,7 +68,10 @@ def _memtable_history(log: Inspection) -> Iterator[Finding]:
 
 
 def _readahead_memory(log: Inspection) -> Iterator[Finding]:
-    """Row 36: each input file of a compaction has its own buffer."""
+    """Yield a finding for readahead buffers of thousands of input files.
+
+    facebook/rocksdb#11809: each input file of a compaction has its own buffer.
+    """
     readahead = log.number("compaction_readahead_size") or 0
     for family in log.families:
         files = log.level_0_files(family) or 0
@@ -75,7 +87,10 @@ def _readahead_memory(log: Inspection) -> Iterator[Finding]:
 
 
 def _cache_full(log: Inspection) -> Iterator[Finding]:
-    """Row 37."""
+    """Yield a finding for a strict cache that refuses blocks.
+
+    LRUCacheShard::InsertItem in cache/lru_cache.cc; facebook/rocksdb#5322.
+    """
     if "cache full" in log.notices:
         yield Finding(
             "cache-full", "The block cache refuses blocks, so reads or flushes fail",
@@ -86,7 +101,10 @@ def _cache_full(log: Inspection) -> Iterator[Finding]:
 
 
 def _large_metadata(log: Inspection) -> Iterator[Finding]:
-    """Rows 23 and 37: a block that is larger than a shard of the cache cannot stay there."""
+    """Yield a finding for a filter or index block that is larger than a shard of the cache.
+
+    RocksDB wiki, Partitioned-Index-Filters; facebook/rocksdb#9816.
+    """
     capacity, bits = log.number("block_cache_capacity"), log.number("num_shard_bits")
     if not capacity or bits is None or not 0 <= bits <= _MOST_SHARD_BITS:
         return
@@ -106,8 +124,11 @@ def _large_metadata(log: Inspection) -> Iterator[Finding]:
 
 
 def _open_iterators(log: Inspection) -> Iterator[Finding]:
-    """Row 17."""
-    created, deleted = (log.ticker(f"num.iterator.{what}") for what in ("created", "deleted"))
+    """Yield a finding for iterators that the program does not delete.
+
+    facebook/rocksdb#12483 and #10536: each one keeps files and memtables.
+    """
+    created, deleted = (log.facts.count(f"iterators_{what}") for what in ("created", "deleted"))
     if created - deleted >= _MANY_ITERATORS:
         yield Finding(
             "open-iterators", "Many iterators are open: they keep old files and memtables",
@@ -119,7 +140,10 @@ def _open_iterators(log: Inspection) -> Iterator[Finding]:
 
 
 def _cache_entry_size(log: Inspection) -> Iterator[Finding]:
-    """Row 38."""
+    """Yield a finding for a HyperClockCache with a wrong estimate of its entries.
+
+    FixedHyperClockCache::ReportProblems in cache/clock_cache.cc; facebook/rocksdb#10963.
+    """
     if "cache entry size" in log.notices:
         yield Finding(
             "cache-entry-size", "The block cache has a wrong estimate of the size of its entries",

@@ -18,7 +18,10 @@ _MANIFEST = re.compile(r"size: (\d{1,18}) Bytes")
 
 
 def _slow_opening(log: Inspection) -> Iterator[Finding]:
-    """Row 41: between these lines, RocksDB reads MANIFEST and opens the tables."""
+    """Yield a finding for a long time between the lines in which RocksDB opens its tables.
+
+    VersionSet::Recover in db/version_set.cc; RocksDB wiki, Speed-Up-DB-Open.
+    """
     seconds = _seconds(log, "summary", "manifest read")
     if seconds is None or seconds < _SLOW_S:
         return
@@ -41,7 +44,7 @@ def _slow_opening(log: Inspection) -> Iterator[Finding]:
 
 
 def _seconds(log: Inspection, begins: str, ends: str) -> float | None:
-    """The time between the first lines of two kinds."""
+    """Return the time between the first lines of two kinds."""
     moments = []
     for name in (begins, ends):
         if name not in log.notices:
@@ -54,7 +57,10 @@ def _seconds(log: Inspection, begins: str, ends: str) -> float | None:
 
 
 def _many_wals(log: Inspection) -> Iterator[Finding]:
-    """Rows 19 and 41."""
+    """Yield a finding for many WAL files at the opening.
+
+    DBImpl::RecoverLogFiles in db/db_impl/db_impl_open.cc; facebook/rocksdb#3145.
+    """
     notice = log.notices.get("recovered WAL")
     openings = log.notices["manifest read"].count if "manifest read" in log.notices else 1
     if notice and notice.count / max(openings, 1) >= _MANY_WALS:
@@ -72,7 +78,10 @@ def _many_wals(log: Inspection) -> Iterator[Finding]:
 
 
 def _levels_moved(log: Inspection) -> Iterator[Finding]:
-    """Row 43."""
+    """Yield a finding for files that the opening moved to lower levels.
+
+    DBImpl::Recover in db/db_impl/db_impl_open.cc; facebook/rocksdb#13208.
+    """
     if "levels moved" in log.notices:
         yield Finding(
             "levels-moved", "The opening moved files to lower levels: compactions follow",

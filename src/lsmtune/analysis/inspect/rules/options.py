@@ -1,19 +1,33 @@
 """Options that contradict each other, or have no effect."""
 
+import re
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import FIFO, LEVELED, ON, Rule, quoted
+from lsmtune.analysis.inspect.rules.rule import (
+    FIFO,
+    LEVELED,
+    ON,
+    Rule,
+    number_or_default,
+    quoted,
+    version_in,
+)
 from lsmtune.units import format_bytes
 
 _FEWEST_JOBS = 2
-_ONE_FAMILY_KINDS = ("LOG", "OPTIONS file")
-"""Kinds of files that name all column families."""
+_SEVERAL_FAMILIES = ("my.cnf", "arangod.conf", "tikv.toml")
+"""Files of programs whose stores always have several column families."""
+_NAMELESS = re.compile(r"(?:\{id=)?(?:rocksdb\.)?BuiltinBloomFilter(?:;\s*\})?")
+_WRITES_BITS = "7.0"
 
 
 def _adjusted_triggers(log: Inspection) -> Iterator[Finding]:
-    """Row 46."""
+    """Yield a finding for triggers of level 0 that RocksDB replaced.
+
+    SanitizeOptions in db/column_family.cc.
+    """
     if "triggers adjusted" in log.notices:
         yield Finding(
             "triggers-adjusted", "RocksDB replaced contradicting triggers of level 0",
@@ -24,7 +38,11 @@ def _adjusted_triggers(log: Inspection) -> Iterator[Finding]:
 
 
 def _half_set_jobs(log: Inspection) -> Iterator[Finding]:
-    """Row 7: one of the two old options overrides max_background_jobs, and the other becomes 1."""
+    """Yield a finding for one of the two old options of jobs.
+
+    DBImpl::GetBGJobLimits in db/db_impl/db_impl_compaction_flush.cc: it overrides
+    max_background_jobs, and the other old option becomes 1.
+    """
     old = {name: log.number(f"max_background_{name}") for name in ("flushes", "compactions")}
     jobs = log.number("max_background_jobs")
     if None in old.values() or jobs is None or jobs <= _FEWEST_JOBS:
@@ -42,7 +60,10 @@ def _half_set_jobs(log: Inspection) -> Iterator[Finding]:
 
 
 def _dynamic_levels_off(log: Inspection) -> Iterator[Finding]:
-    """Row 47."""
+    """Yield a finding for dynamic levels that several paths turn off.
+
+    SanitizeOptions in db/column_family.cc.
+    """
     if "dynamic levels off" in log.notices:
         yield Finding(
             "dynamic-levels-off", "level_compaction_dynamic_level_bytes has no effect here",
@@ -51,7 +72,10 @@ def _dynamic_levels_off(log: Inspection) -> Iterator[Finding]:
 
 
 def _contradicting_triggers(log: Inspection) -> Iterator[Finding]:
-    """Row 46, for options that no RocksDB has looked at yet: it puts others in their place."""
+    """Yield a finding for triggers in a file, in the wrong order.
+
+    SanitizeOptions in db/column_family.cc will replace them.
+    """
     names = ("level0_file_num_compaction_trigger", "level0_slowdown_writes_trigger",
              "level0_stop_writes_trigger")  # fmt: skip
     for family in log.families:
@@ -60,7 +84,7 @@ def _contradicting_triggers(log: Inspection) -> Iterator[Finding]:
         fifo = log.family_option(family, "compaction_style") in FIFO
         if fifo or log.family_option(family, "disable_auto_compactions") in ON:
             continue  # both turn the triggers of writes off
-        compact, slow, stop = (log.family_number(family, name) for name in names)
+        compact, slow, stop = (log.written_number(family, name) for name in names)
         if compact <= slow <= stop:
             continue
         negative = (
@@ -78,7 +102,10 @@ def _contradicting_triggers(log: Inspection) -> Iterator[Finding]:
 
 
 def _merge_number(log: Inspection) -> Iterator[Finding]:
-    """Row 47."""
+    """Yield a finding for a number of memtables to merge that RocksDB lowers.
+
+    SanitizeOptions in db/column_family.cc.
+    """
     if "merge number ignored" in log.notices:
         yield Finding(
             "merge-number-ignored", "min_write_buffer_number_to_merge has no effect here",
@@ -88,7 +115,7 @@ def _merge_number(log: Inspection) -> Iterator[Finding]:
         return
     for family in log.families:
         merged, memtables = (
-            log.family_number(family, name)
+            log.written_number(family, name)
             for name in ("min_write_buffer_number_to_merge", "max_write_buffer_number")
         )
         if memtables and merged > max(1.0, memtables - 1):
@@ -102,10 +129,13 @@ def _merge_number(log: Inspection) -> Iterator[Finding]:
 
 
 def _soft_above_hard(log: Inspection) -> Iterator[Finding]:
-    """Row 47."""
+    """Yield a finding for a soft limit of pending bytes above the hard limit.
+
+    SanitizeOptions in db/column_family.cc.
+    """
     for family in log.families:
         soft, hard = (
-            log.family_number(family, f"{name}_pending_compaction_bytes_limit")
+            log.written_number(family, f"{name}_pending_compaction_bytes_limit")
             for name in ("soft", "hard")
         )
         if 0 < hard < soft:
@@ -119,9 +149,13 @@ def _soft_above_hard(log: Inspection) -> Iterator[Finding]:
 
 
 def _wal_limit_alone(log: Inspection) -> Iterator[Finding]:
-    """Rows 19 and 47."""
+    """Yield a finding for a limit of the WAL in a store with one column family.
+
+    DBImpl::PreprocessWrite in db/db_impl/db_impl_write.cc checks the limit for several families
+    only; facebook/rocksdb#4180. A file that RocksDB did not write may leave out families.
+    """
     limit = log.number("max_total_wal_size")
-    if limit and len(log.families) == 1 and log.kind in _ONE_FAMILY_KINDS:
+    if limit and _has_one_family(log):
         yield Finding(
             "wal-limit-unused", "max_total_wal_size has no effect with one column family",
             f"max_total_wal_size is {format_bytes(limit)}, and the {log.kind} names one column "
@@ -130,8 +164,63 @@ def _wal_limit_alone(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _has_one_family(log: Inspection) -> bool:
+    return len(log.families) == 1 and log.by_rocksdb
+
+
+def _low_wal_limit(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for a limit of the WAL below the size of one memtable.
+
+    DBImpl::SwitchWAL in db/db_impl/db_impl_write.cc flushes all families with data in the oldest
+    WAL when the limit is reached; facebook/rocksdb#12157.
+    """
+    limit = log.number("max_total_wal_size")
+    if not limit or _has_one_family(log):
+        return
+    sizes = {f: number_or_default(log, f, "write_buffer_size") for f in log.families}
+    family = max(sizes, key=lambda name: sizes[name], default=None)
+    if family is None or limit >= sizes[family]:
+        return
+    given = log.family_option(family, "write_buffer_size") is not None
+    several = len(log.families) > 1 or log.kind in _SEVERAL_FAMILIES
+    but = "" if several else " With a single column family, the limit has no effect."
+    yield Finding(
+        "low-wal-limit", "The limit of the WAL is smaller than one memtable",
+        f"max_total_wal_size is {format_bytes(limit)}, and write_buffer_size is "
+        f"{format_bytes(sizes[family])}{'' if given else ' by default'}. RocksDB flushes memtables "
+        "when the WAL reaches its limit, so no memtable becomes full, and level 0 gets many small "
+        f"files. Each further column family makes them smaller.{but}",
+        ("max_total_wal_size", "write_buffer_size"), 0.45 if several else 0.2,
+        family=family if len(log.families) > 1 else None,
+    )  # fmt: skip
+
+
+def _filter_without_bits(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for a filter policy that can only read filters.
+
+    FilterPolicy::CreateFromString in table/block_based/filter_policy.cc: this name without bits
+    means no filter. RocksDB below 7.0 writes the name for every filter into LOG and OPTIONS file,
+    so that such a file proves nothing.
+    """
+    if log.by_rocksdb and not version_in(log, _WRITES_BITS):
+        return
+    for family in log.families:
+        told = log.family_option(family, "filter_policy") or ""
+        if _NAMELESS.fullmatch(told):
+            yield Finding(
+                "filter-without-bits", "RocksDB writes no filter: the filter policy has no bits",
+                f"filter_policy is {told}. With this name alone, RocksDB reads filters that exist, "
+                "and writes new files without a filter. Write the bits per key, for example "
+                "bloomfilter:10:false.",
+                ("filter_policy",), 0.45, family=family,
+            )  # fmt: skip
+
+
 def _no_recycling(log: Inspection) -> Iterator[Finding]:
-    """Row 47."""
+    """Yield a finding for WAL files that are archived instead of recycled.
+
+    SanitizeOptions in db/db_impl/db_impl_open.cc.
+    """
     kept = next((n for n in ("WAL_ttl_seconds", "WAL_size_limit_MB") if log.number(n)), None)
     recycled = log.number("recycle_log_file_num")
     if kept and recycled:
@@ -144,7 +233,10 @@ def _no_recycling(log: Inspection) -> Iterator[Finding]:
 
 
 def _file_sizes(log: Inspection) -> Iterator[Finding]:
-    """Row 45: the levels that count are not those that the multiplier counts from."""
+    """Yield a finding for a multiplier of file sizes with dynamic levels.
+
+    facebook/rocksdb#3755: the multiplier counts from level 1, and the data is in the last levels.
+    """
     for family in log.families:
         factor = log.family_number(family, "target_file_size_multiplier")
         dynamic = log.family_option(family, "level_compaction_dynamic_level_bytes") in ON
@@ -159,7 +251,7 @@ def _file_sizes(log: Inspection) -> Iterator[Finding]:
 
 
 def _no_wal(log: Inspection) -> Iterator[Finding]:
-    """MyRocks can write without a log, as for a bulk load."""
+    """Yield a finding for a MyRocks that writes without a WAL, as for a bulk load."""
     if log.kind == "my.cnf" and log.option("write_disable_wal") in ON:
         yield Finding(
             "wal-off", "A crash loses the newest writes",
@@ -176,6 +268,8 @@ RULES = (
     Rule(_merge_number, (OPTIONS,)),
     Rule(_soft_above_hard, (OPTIONS,)),
     Rule(_wal_limit_alone, (OPTIONS,)),
+    Rule(_low_wal_limit, (OPTIONS,)),
+    Rule(_filter_without_bits, (OPTIONS,)),
     Rule(_no_recycling, (OPTIONS,)),
     Rule(_file_sizes, (OPTIONS,)),
     Rule(_no_wal, (OPTIONS,)),

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import Need
-from lsmtune.knobs.defaults import version_number
+from lsmtune.knobs.defaults import defaults_of, known_versions, version_number
 from lsmtune.metrics.log_jobs import Job
+from lsmtune.units import format_bytes
 
 ON, OFF = ("1", "true"), ("0", "false")
 LEVELED = ("0", "kCompactionStyleLevel")
@@ -21,6 +22,15 @@ WAITS_UNKNOWN = (
     "names the device or the CPU. If both are low, check the rate limiter."
 )
 """End of the evidence for jobs that take long: three causes, and how to tell them apart."""
+_TRIGGERS = {
+    "level-0 files": ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger"),
+    "estimated pending compaction bytes": (
+        "soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit",
+    ),
+}  # fmt: skip
+_WHOLE = re.compile(r"\d{1,19}")
+_WITH_DEFAULTS = ("OPTIONS file", "options string", "my.cnf", "arangod.conf")
+"""Files whose column families have RocksDB's default for an option that they leave out."""
 _TOTAL = re.compile(r"Total Num: (\d{1,12})")
 
 
@@ -42,6 +52,65 @@ def version_in(log: Inspection, since: str = "0.0", until: str = "99.0") -> bool
     if not log.version:
         return False
     return version_number(since) <= version_number(log.version) < version_number(until)
+
+
+def all_families(log: Inspection) -> tuple[str, ...]:
+    """Return the families whose options or tables the text has; else the main family."""
+    named = dict.fromkeys((*log.families, *(row.family for row in log.levels)))
+    return tuple(named) or tuple(log.level_0) or (log.main_family,)
+
+
+def bound_text(log: Inspection, family: str, option: str) -> str:
+    """Return the value of an option for a sentence, or the default where the text lacks it."""
+    own = log.family_option(family, option)
+    if own is not None and _WHOLE.fullmatch(own):
+        return _amount(option, int(own))
+    default = defaults_of(log.version or known_versions()[1])[option].value
+    return f"{_amount(option, int(default))} by default"
+
+
+def stall_bounds(log: Inspection, family: str, cause: str) -> str:
+    """Return in a sentence when a cause slows down and stops writes; "" for an unknown cause."""
+    if cause == "immutable memtables":
+        number = bound_text(log, family, "max_write_buffer_number")
+        return f" RocksDB stops writes when all memtables are full: {number}."
+    if cause not in _TRIGGERS:
+        return ""
+    slow, stop = (bound_text(log, family, name) for name in _TRIGGERS[cause])
+    return f" RocksDB slows down writes at {slow}, and stops them at {stop}."
+
+
+def _amount(option: str, value: int) -> str:
+    return format_bytes(value) if option.endswith("bytes_limit") else f"{value:,}"
+
+
+def reads(log: Inspection) -> float:
+    """Return the number of gets and seeks; 0 if it is unknown."""
+    return log.facts.count("gets") + log.facts.count("seeks")
+
+
+def read_share(log: Inspection) -> float:
+    """Return the share of reads among all operations, as far as it is known; 0 if it is not."""
+    return (log.facts.value("read_percent") or log.load.read_percent or 0.0) / 100
+
+
+def number_or_default(log: Inspection, family: str, name: str) -> float:
+    """Return an option of a column family as a number, or RocksDB's default if a file lacks it.
+
+    0 where the default is not RocksDB's, or not the same in all versions that the file may be of.
+    """
+    if log.family_option(family, name) is not None or log.kind not in _WITH_DEFAULTS:
+        return log.family_number(family, name)
+    versions = (log.version,) if log.version else known_versions()
+    told = {defaults_of(version)[name].value for version in versions}
+    only = told.pop() if len(told) == 1 else 0
+    return float(only) if isinstance(only, int | float) else 0.0
+
+
+def is_old_tikv(log: Inspection) -> bool:
+    """Return whether a tikv.toml has keys that only releases below 6.6 use."""
+    names = ("raftstore.sync-log", "storage.block-cache.shared")
+    return "raft" in log.families or any(log.option(name) is not None for name in names)
 
 
 def jobs_option(log: Inspection) -> str:

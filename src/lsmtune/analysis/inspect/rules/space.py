@@ -19,7 +19,11 @@ _FULL = "UniversalSizeAmplification"
 
 
 def _universal_space(log: Inspection) -> Iterator[Finding]:
-    """Row 15: a full compaction needs the space of the data again."""
+    """Yield a finding for full compactions, which need the space of all data again.
+
+    UniversalCompactionBuilder::PickCompactionToReduceSizeAmp in
+    db/compaction/compaction_picker_universal.cc; facebook/rocksdb#10533.
+    """
     count = sum(1 for job in log.jobs if job.reason == _FULL)
     share = share_of_reason(log, _FULL)
     limit = log.option("compaction_options_universal.max_size_amplification_percent")
@@ -34,7 +38,11 @@ def _universal_space(log: Inspection) -> Iterator[Finding]:
 
 
 def _deletions_off(log: Inspection) -> Iterator[Finding]:
-    """Row 18; a pair of these lines, or two pairs in a row, is a backup that ended."""
+    """Yield a finding for a deletion of files that stays off.
+
+    DBImpl::DisableFileDeletions in db/db_impl/db_impl_files.cc; facebook/rocksdb#10013. A pair of
+    these lines, or two pairs in a row, is a backup that ended.
+    """
     last = {
         name: log.notices[name].last if name in log.notices else 0
         for name in ("deletions off", "deletions still off", "deletions on")
@@ -50,7 +58,10 @@ def _deletions_off(log: Inspection) -> Iterator[Finding]:
 
 
 def _trash(log: Inspection) -> Iterator[Finding]:
-    """Row 18."""
+    """Yield a finding for trash that grows faster than it is deleted.
+
+    DeleteScheduler::DeleteFile in file/delete_scheduler.cc; facebook/rocksdb#2436.
+    """
     if "trash is large" in log.notices:
         yield Finding(
             "trash-piles-up", "Files are deleted more slowly than they become obsolete",
@@ -61,7 +72,10 @@ def _trash(log: Inspection) -> Iterator[Finding]:
 
 
 def _wal_kept(log: Inspection) -> Iterator[Finding]:
-    """Row 19."""
+    """Yield a finding for a prepared transaction that keeps WAL files.
+
+    DBImpl::SwitchWAL in db/db_impl/db_impl_write.cc.
+    """
     if "WAL kept" in log.notices:
         yield Finding(
             "wal-kept", "A transaction that is not committed keeps old WAL files",
@@ -70,7 +84,10 @@ def _wal_kept(log: Inspection) -> Iterator[Finding]:
 
 
 def _static_levels(log: Inspection) -> Iterator[Finding]:
-    """Row 14: the last level is not much larger than the level above it."""
+    """Yield a finding for a last level that is not much larger than the level above it.
+
+    facebook/rocksdb#637 and #11525.
+    """
     for family in log.families:
         sizes = [
             row.size_bytes or 0

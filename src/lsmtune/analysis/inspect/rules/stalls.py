@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
-from lsmtune.analysis.inspect.rules.rule import Rule, jobs_option
+from lsmtune.analysis.inspect.rules.rule import Rule, jobs_option, stall_bounds
 from lsmtune.metrics.families import listed
-from lsmtune.metrics.log_stalls import Stall
+from lsmtune.metrics.log_stalls import SPEEDB_CAUSE, Stall
 from lsmtune.units import GIB, format_bytes
 
 _ALARM_SHARE = 0.05
@@ -49,12 +49,12 @@ class _Stalls:
     evidence: str
 
     def of(self, *causes: str) -> float:
-        """The share of the time that these causes held writes."""
+        """Return the share of the time that these causes held writes."""
         return self.share * sum(self.by_cause.get(cause, 0.0) for cause in causes)
 
 
 def _stall_findings(log: Inspection) -> Iterator[Finding]:
-    """The suspects for the stalls of each family; nothing where less than a twentieth was held."""
+    """Yield the suspects for the stalls of each family, if a twentieth of the time was held."""
     families = sorted({stall.family for stall in log.stalls})
     if len(families) < 2:  # noqa: PLR2004
         family = families[0] if families and families[0] in log.families else _counted_family(log)
@@ -83,7 +83,7 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
     told = log.option("write_buffer_size") is not None
     rest = _compaction_behind(log, stalls) if told else _options_unknown(log, stalls)
     for finding in suspects or [rest]:
-        yield replace(finding, family=family if several else None)
+        yield replace(finding, family=(family or None) if several else None)
 
 
 def _counted_family(log: Inspection) -> str:
@@ -104,8 +104,8 @@ def _by_family(log: Inspection) -> str:
 
 
 def _stall_warnings(log: Inspection) -> Iterator[Finding]:
-    """Warnings without events: how often writes were held is known, and not for how long."""
-    if log.timed_stalls:
+    """Yield findings for warnings without events, which do not show how long writes waited."""
+    if log.timed_stalls or log.totals.stall_percent is not None:
         return  # `_stall_findings` says more
     by_kind: dict[tuple[str, str, str], list[Stall]] = {}
     for stall in log.stalls:
@@ -113,18 +113,22 @@ def _stall_warnings(log: Inspection) -> Iterator[Finding]:
     for (family, kind, cause), own in by_kind.items():
         count, most = sum(stall.warnings for stall in own), max(stall.most for stall in own)
         amount = format_bytes(most) if cause == _PENDING else f"{most:,}"
+        rates = [stall.least_rate for stall in own if stall.least_rate is not None]
+        largest = f"the largest value was {amount}"
+        if cause == SPEEDB_CAUSE and rates:
+            largest = f"the lowest rate was {format_bytes(min(rates))}/s"
         verb, weight = {"stop": ("stopped", 0.9), "delay": ("slowed down", 0.6)}[kind]
         often = "once" if count == 1 else f"{count:,} times"
         yield Finding(
             f"writes-{'stopped' if kind == 'stop' else 'slowed'}", f"Writes were {verb}: {cause}",
-            f"RocksDB warned {often} that it {verb} writes because of {cause}; the largest value "
-            f"was {amount}. The LOG does not say for how long.",
-            _look_at(log, cause), weight * min(1.0, 0.5 + count / 20), family=family,
+            f"RocksDB warned {often} that it {verb} writes because of {cause}; {largest}."
+            f"{stall_bounds(log, family, cause)} The text does not say for how long.",
+            _look_at(log, cause), weight * min(1.0, 0.5 + count / 20), family=family or None,
         )  # fmt: skip
 
 
 def _counted_stalls(log: Inspection) -> Iterator[Finding]:
-    """A dump that counts stalls, from a time without other data on stalls."""
+    """Yield a finding for stalls that a dump counts, without other data on stalls."""
     counts = _counts(log)
     if log.stalls or log.totals.stall_percent is not None or not any(counts.values()):
         return
@@ -140,13 +144,13 @@ def _counted_stalls(log: Inspection) -> Iterator[Finding]:
 
 
 def _look_at(log: Inspection, cause: str) -> tuple[str, ...]:
-    """The options for a cause, with the option for jobs that counts in this store."""
+    """Return the options for a cause, with the option for jobs that counts in this store."""
     named = _LOOK_AT.get(cause, ("max_background_jobs",))
     return tuple(jobs_option(log) if name == "max_background_jobs" else name for name in named)
 
 
 def _counts(log: Inspection) -> dict[str, int]:
-    """How many stalls the last dump counts, by cause."""
+    """Return the number of stalls that the last dump counts, by cause."""
     return {
         cause: sum(log.stall_counts.get(name, 0) for name in names)
         for cause, names in _COUNTED.items()
@@ -154,8 +158,8 @@ def _counts(log: Inspection) -> dict[str, int]:
 
 
 def _stall_ticker(log: Inspection) -> Iterator[Finding]:
-    """The ticker alone, as in an output of db_bench."""
-    held_s = log.ticker("stall.micros") / 1e6
+    """Yield a finding for the ticker alone, as in an output of db_bench."""
+    held_s = log.facts.value("writers_stalled_s") or 0.0
     span_s = log.span_s or log.load.span_s
     if log.stalls or log.totals.stall_percent is not None or held_s < 1:
         return
@@ -173,13 +177,20 @@ def _stalls(log: Inspection) -> _Stalls | None:
     seconds: dict[str, float] = {}
     for (_, cause), held in log.stall_seconds().items():
         seconds[cause] = seconds.get(cause, 0.0) + held
-    weights: Mapping[str, float] = seconds or _counts(log)
+    counts = _counts(log)
+    warnings: dict[str, float] = {}
+    for stall in log.stalls:
+        warnings[stall.cause] = warnings.get(stall.cause, 0.0) + stall.warnings
+    known: tuple[tuple[str, Mapping[str, float]], ...] = (
+        ("stall time", seconds), ("number of stalls", counts), ("number of warnings", warnings),
+    )  # fmt: skip
+    what, weights = next((one for one in known if any(one[1].values())), known[0])
     total = sum(weights.values())
     by_cause = {cause: value / total for cause, value in weights.items() if value} if total else {}
     parts = (
         "The LOG does not record the causes of the stalls."
         if not by_cause
-        else f"Causes, as shares of the {'stall time' if seconds else 'number of stalls'}: "
+        else f"Causes, as shares of the {what}: "
         + ", ".join(
             f"{cause} {100 * share:.0f} %"
             for cause, share in sorted(by_cause.items(), key=lambda p: -p[1])
@@ -222,7 +233,10 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 
 def _few_memtables(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
-    """Row 3: with up to three memtables, writes stop and are not slowed down before."""
+    """Yield a finding for up to three memtables: writes then stop without a slowdown.
+
+    ColumnFamilyData::GetWriteStallConditionAndCause in db/column_family.cc.
+    """
     memtables, share = log.number("max_write_buffer_number"), stalls.of(_MEMTABLES)
     merged = log.number("min_write_buffer_number_to_merge") or 1
     if memtables is None or memtables > _NO_SLOWDOWN or share < _ALARM_SHARE:
@@ -241,7 +255,7 @@ def _few_memtables(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 
 def _flush_interval_s(log: Inspection) -> float | None:
-    """The mean time between flushes while they ran."""
+    """Return the mean time between flushes while they ran."""
     ends = [job.finished_micros for job in log.jobs if job.kind == "flush" and job.finished_micros]
     if len(ends) < 3:  # noqa: PLR2004 - two intervals at least
         return None
@@ -266,7 +280,7 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 
 def _compaction_slots(log: Inspection) -> int | None:
-    """How many compactions may run at once (DBImpl::GetBGJobLimits)."""
+    """Return how many compactions may run at once (DBImpl::GetBGJobLimits)."""
     compactions = log.number("max_background_compactions")
     flushes = log.number("max_background_flushes")
     if compactions is not None and flushes is not None and max(compactions, flushes) > 0:
@@ -276,7 +290,7 @@ def _compaction_slots(log: Inspection) -> int | None:
 
 
 def _busy_compactions(log: Inspection) -> float | None:
-    """How many compactions ran on average while writes stalled."""
+    """Return how many compactions ran on average while writes stalled."""
     begin = min((stall.begin_micros for stall in log.stalls), default=None)
     end = max((stall.end_micros for stall in log.stalls), default=None)
     if begin is None or end is None or end <= begin:
@@ -332,7 +346,7 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 
 def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
-    """Without the options, no option can be blamed or excluded."""
+    """Return the finding for a LOG without options, of which none can be blamed or excluded."""
     main = max(stalls.by_cause, key=lambda cause: stalls.by_cause[cause], default=_L0)
     return Finding(
         "stall-options-unknown", "Writes were slowed down or stopped",
@@ -342,18 +356,19 @@ def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
 
 
 def _stopped_at_the_end(log: Inspection) -> Iterator[Finding]:
-    """An excerpt may end while writes are stopped: for how long, only the rest would say."""
+    """Yield a finding for an excerpt that ends while writes are stopped."""
     if not log.timed_stalls:
         return  # `_stall_warnings` says it
     last = max(log.stalls, key=lambda stall: stall.begin_micros)
     if last.kind != "stop" or last.end_micros != log.end_micros:
         return
     amount = format_bytes(last.most) if last.cause == _PENDING else f"{last.most:,}"
+    largest = f" ({amount})" if last.most else ""
     yield Finding(
         "stopped-at-the-end", "The LOG ends while writes are stopped",
-        f"The last warning says that RocksDB stopped writes because of {last.cause} ({amount}). "
+        f"The last warning says that RocksDB stopped writes because of {last.cause}{largest}. "
         "The LOG does not say when writes continued.",
-        _look_at(log, last.cause), 0.2, family=last.family,
+        _look_at(log, last.cause), 0.2, family=last.family or None,
     )  # fmt: skip
 
 

@@ -12,7 +12,10 @@ _TIMED = {"PeriodicCompaction": "periodic_compaction_seconds", "Ttl": "ttl"}
 
 
 def _timed_compactions(log: Inspection) -> Iterator[Finding]:
-    """Row 42."""
+    """Yield a finding for compactions that run because files are old.
+
+    VersionStorageInfo::ComputeExpiredTtlFiles in db/version_set.cc; tikv/tikv#14754.
+    """
     for reason, option in _TIMED.items():
         share = share_of_reason(log, reason)
         if share >= _MUCH:
@@ -26,7 +29,10 @@ def _timed_compactions(log: Inspection) -> Iterator[Finding]:
 
 
 def _manual_compactions(log: Inspection) -> Iterator[Finding]:
-    """Row 8."""
+    """Yield a finding for a manual compaction while writes stalled.
+
+    DBImpl::CompactRange in db/db_impl/db_impl_compaction_flush.cc; facebook/rocksdb#3982.
+    """
     share = share_of_reason(log, "ManualCompaction")
     if share >= _MOST and log.stalls:
         yield Finding(
@@ -39,7 +45,11 @@ def _manual_compactions(log: Inspection) -> Iterator[Finding]:
 
 
 def _timers(log: Inspection) -> Iterator[Finding]:
-    """Row 39; a store that waits for its device does not notice it."""
+    """Yield a finding for timers that cost throughput.
+
+    include/rocksdb/statistics.h, StatsLevel; facebook/rocksdb#5027. A store that waits for its
+    device does not notice them.
+    """
     if "timers" in log.notices:
         yield Finding(
             "costly-statistics", "The statistics include timers that can cost throughput",

@@ -26,13 +26,17 @@ _FAULTY_RATES = "7.5"
 
 
 def _rate_limiter(log: Inspection) -> Iterator[Finding]:
-    """Row 56: proven where the limiter ran dry all the time, else only likely."""
+    """Yield a finding for a rate limiter that holds back flushes and compactions.
+
+    util/rate_limiter.cc counts the times when it ran dry. Without this ticker, the finding is only
+    likely.
+    """
     share = stalled_share(log)
     if log.option("rate_limiter") in NO_OBJECT or share < _ALARM_SHARE:
         return
     look_at = ("rate_limiter_bytes_per_sec", "delayed_write_rate")
     uptime = log.dumps[-1].dump.uptime_s if log.dumps else 0.0
-    drains = log.ticker("number.rate_limiter.drains")
+    drains = log.facts.count("limiter_drains")
     if uptime and drains / uptime >= 1:
         yield Finding(
             "rate-limiter", "The rate limiter holds back flushes and compactions",
@@ -53,7 +57,11 @@ def _rate_limiter(log: Inspection) -> Iterator[Finding]:
 
 
 def _slow_rate(log: Inspection) -> Iterator[Finding]:
-    """Row 4; a low rate right after a stop is meant so, so that a few warnings do not count."""
+    """Yield a finding for a rate of writes that is almost nothing.
+
+    SetupDelay in db/column_family.cc; facebook/rocksdb#2005 and #10057. A low rate right after a
+    stop is meant so: a few warnings do not count.
+    """
     delays = [stall for stall in log.stalls if stall.kind == "delay"]
     crawls = sum(stall.crawls for stall in delays)
     if crawls < _CRAWLS:
@@ -75,7 +83,10 @@ def _slow_rate(log: Inspection) -> Iterator[Finding]:
 
 
 def _noisy_family(log: Inspection) -> Iterator[Finding]:
-    """Row 10: the triggers are those of a column family, the slowdown is that of the database."""
+    """Yield a finding for one family whose triggers slow down the writes of all.
+
+    WriteController is that of the database: db/write_controller.h.
+    """
     families = {*log.families, *log.tables}
     if len(families) < 2 or stalled_share(log) < _ALARM_SHARE:  # noqa: PLR2004
         return
@@ -99,7 +110,11 @@ def _noisy_family(log: Inspection) -> Iterator[Finding]:
 
 
 def _memory_stall(log: Inspection) -> Iterator[Finding]:
-    """Row 51; only RocksDB 8 and newer count these stops."""
+    """Yield a finding for writers that the write buffer manager blocked.
+
+    WriteBufferManager::BeginWriteStall in memtable/write_buffer_manager.cc; RocksDB 8 and newer
+    count these stops.
+    """
     stops = log.stall_counts.get("write-buffer-manager-limit-stops", 0)
     if stops:
         yield Finding(
@@ -111,7 +126,10 @@ def _memory_stall(log: Inspection) -> Iterator[Finding]:
 
 
 def _debt_jumps(log: Inspection) -> Iterator[Finding]:
-    """Row 2: before 7.5, level targets moved with the size of level 0."""
+    """Yield a finding for stops with few slowdowns before.
+
+    facebook/rocksdb#9423 and #10057: before 7.5, level targets moved with the size of level 0.
+    """
     dynamic = log.option("level_compaction_dynamic_level_bytes") in ON
     if not dynamic or not version_in(log, until="7.5"):
         return

@@ -1,4 +1,4 @@
-"""Settings of a tikv.toml that TiKV replaces by its own."""
+"""Settings of a tikv.toml that TiKV replaces by its own, or that lose data."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ from lsmtune.analysis.inspect.rules.rule import Rule
 from lsmtune.units import format_bytes
 
 _CACHE = "storage.block-cache.capacity"
+_SYNC = "raftstore.sync-log"
 _FLOW = "storage.flow-control."
 _THRESHOLDS = {
     "level0_slowdown_writes_trigger": f"{_FLOW}l0-files-threshold",
@@ -22,21 +23,40 @@ def _is_on(log: Inspection, name: str) -> bool:
 
 
 def _family_caches(log: Inspection) -> Iterator[Finding]:
-    """Since TiKV 3.0, all column families share one block cache unless that is switched off."""
-    if not _is_on(log, "storage.block-cache.shared"):
+    """Yield a finding for cache sizes of families, if another option sets the size of the cache.
+
+    tikv/tikv, src/config/mod.rs, compatible_adjust: without `capacity`, TiKV adds up the sizes of
+    the families (tikv/tikv#4563).
+    """
+    capacity = log.number(_CACHE)
+    if capacity is None or not _is_on(log, "storage.block-cache.shared"):
         return
     for family in log.families:
         if size := log.family_number(family, "block_cache_size"):
             yield Finding(
                 "tikv-family-cache", "block-cache-size of a column family has no effect",
-                f"block-cache-size is {format_bytes(size)}. From TiKV 3.0 on, the column families "
-                f"share one block cache, and {_CACHE} sets its size.",
+                f"block-cache-size is {format_bytes(size)}. The column families share one block "
+                f"cache, and {_CACHE} sets its size to {format_bytes(capacity)}.",
                 (_CACHE,), 0.5, family=family,
             )  # fmt: skip
 
 
+def _no_sync(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for a Raft log that is not synced (tikv/tikv#7748 and #8631)."""
+    if log.kind == "tikv.toml" and log.option(_SYNC) == "0":
+        yield Finding(
+            "tikv-sync-log", "A crash of the machine can lose acknowledged writes",
+            f"{_SYNC} is false: TiKV acknowledges a write before the device has stored it. TiKV "
+            "4.0.7 and newer ignore this key and always sync.",
+            (_SYNC,), 0.6,
+        )  # fmt: skip
+
+
 def _flow_control(log: Inspection) -> Iterator[Finding]:
-    """Since TiKV 5.2, flow control acts before the stalls of RocksDB unless it is switched off."""
+    """Yield a finding for triggers that flow control precedes.
+
+    tikv/tikv, src/storage/config.rs, FlowControlConfig: on by default since TiKV 5.2.
+    """
     if not _is_on(log, f"{_FLOW}enable"):
         return
     for family in log.families:
@@ -51,4 +71,8 @@ def _flow_control(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-RULES = (Rule(_family_caches, (OPTIONS,)), Rule(_flow_control, (OPTIONS,)))
+RULES = (
+    Rule(_family_caches, (OPTIONS,)),
+    Rule(_no_sync, (OPTIONS,)),
+    Rule(_flow_control, (OPTIONS,)),
+)

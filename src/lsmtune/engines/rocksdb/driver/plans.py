@@ -73,12 +73,13 @@ def settled(limits: Protocol) -> Json:
 def reads_after(load: Workload, seed: int, limits: Protocol) -> list[Json]:
     """Return the phases that read after a load with this seed.
 
-    The gets have the keys that the first client of the load wrote, in the same order.
+    The gets have the keys that the first client of the load wrote, in the same order. The scans
+    start at the same keys, and the missing keys are next to them.
     """
-    reads = load.probe_reads(limits.probe_reads)
-    found = _group(load, seed, {"get": 1}, operations=reads)
-    missing = _group(load, seed, {"get": 1}, operations=reads, missing=True)
-    scans = _group(load, seed, {"scan": 1}, operations=reads, scan_length=limits.scan_length)
+    fields: Json = {"operations": load.probe_reads(limits.probe_reads), "keys": _written(load)}
+    found = _group(load, seed, {"get": 1}, **fields)
+    missing = _group(load, seed, {"get": 1}, missing=True, **fields)
+    scans = _group(load, seed, {"scan": 1}, scan_length=limits.scan_length, **fields)
     return [_run(GETS, load, [found]), _run(MISSING, load, [missing]), _run(SCANS, load, [scans])]
 
 
@@ -137,7 +138,7 @@ def _build(load: Workload, seed: int) -> Json:
 
 
 def _clients(load: Workload, seed: int) -> Iterator[Json]:
-    fields: Json = {"clients": load.threads, "keys": _keys(load)}
+    fields: Json = {"clients": load.threads, **_keys(load)}
     if load.client_operations is not None:
         fields["operations"] = load.client_operations
     if load.scan_length is not None:
@@ -148,13 +149,30 @@ def _clients(load: Workload, seed: int) -> Iterator[Json]:
     if load.write_rate_bytes_s is not None:
         # It writes until the readers have ended.
         rate = {"bytes_per_second": load.write_rate_bytes_s}
-        yield _group(load, seed + _WRITER_SEED, {"put": 1}, **rate)
+        yield _group(load, seed + _WRITER_SEED, {"put": 1}, keys=_written(load), **rate)
 
 
 def _keys(load: Workload) -> Json:
+    """Return the fields that choose the keys of the clients, and of their writes if these differ.
+
+    The writes of `write_rate_bytes_s` are those of another client.
+    """
     if load.name == "fillseq":
-        return {"kind": "sequential"}
-    return _UNIFORM if load.skew is None else {"kind": "exponential", "range": load.skew}
+        return {"keys": {"kind": "sequential"}}
+    if load.kind == "write" or load.name == "updaterandom":
+        return {"keys": _written(load)}
+    keys = {"keys": _skewed(load.skew)}
+    if load.write_skew is None or load.write_rate_bytes_s is not None:
+        return keys
+    return {**keys, "write_keys": _written(load)}
+
+
+def _written(load: Workload) -> Json:
+    return _skewed(load.write_skew)
+
+
+def _skewed(skew: float | None) -> Json:
+    return _UNIFORM if skew is None else {"kind": "exponential", "range": skew}
 
 
 def _mix(load: Workload) -> Json:

@@ -1,0 +1,57 @@
+"""Sentences on what a text lacks, for the notes of an inspection."""
+
+from lsmtune.metrics.log_content import LogContent
+from lsmtune.units import MIB, format_bytes
+
+LEAST_INGEST = 16 * MIB
+"""No write amplification is computed from fewer bytes of clients."""
+
+
+def no_dump_note(content: LogContent) -> str | None:
+    """Return what is missing because no statistics dump can be used; None if one can be."""
+    if content.dump_text:
+        return None
+    missing = ["level tables", "stall time"]
+    if not content.statistics.tickers:
+        missing.append("tickers (counters)")
+    return (
+        f"no statistics dump can be used, so {', '.join(missing[:-1])} and {missing[-1]} are "
+        "missing"
+    )
+
+
+def no_write_amp_note(
+    content: LogContent, ingest_bytes: int | None, written_bytes: int | None
+) -> str:
+    """Return why the write amplification is unknown; flushes and compactions `written_bytes`."""
+    if content.nothing_ran:
+        return (
+            "RocksDB flushed and compacted nothing since the opening, so there is no write "
+            "amplification yet"
+        )
+    if ingest_bytes is not None and ingest_bytes < LEAST_INGEST:
+        return (
+            f"clients wrote {format_bytes(ingest_bytes)}; below {format_bytes(LEAST_INGEST)}, "
+            "lsmtune computes no write amplification"
+        )
+    if ingest_bytes is not None:
+        return (
+            "the number of bytes that flushes and compactions wrote is missing, so the write "
+            "amplification is unknown"
+        )
+    missing = "the number of bytes that clients wrote"
+    if written_bytes is None:
+        missing = "the numbers of bytes that clients, flushes and compactions wrote"
+    are = "are" if written_bytes is None else "is"
+    return f"{missing} {are} missing, so the write amplification is unknown"
+
+
+def no_parts_note(kind: str, content: LogContent) -> str | None:
+    """Return which parts of a LOG another kind of text does not contain; None if it has them."""
+    has_options = bool(content.options.families or content.options.database)
+    missing = {"options": not has_options, "single compactions": not content.event_lines}
+    parts = [part for part, is_missing in missing.items() if is_missing]
+    if not parts:
+        return None
+    contains = "contains neither" if len(parts) > 1 else "does not contain"
+    return f"this {kind} {contains} {' nor '.join(parts)}"

@@ -1,0 +1,126 @@
+"""The comparison of `lsmtune inspect --compare` as text."""
+
+from collections.abc import Iterator, Sequence
+
+from lsmtune.analysis.inspect.before_after import Compared, compare_sides, two_sides
+from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.cli.tables import Column, paragraph, table_lines
+from lsmtune.errors import UserError
+from lsmtune.report.compared_words import (
+    METRIC_HEADS,
+    Row,
+    benchmark_rows,
+    benchmark_text,
+    difference_lines,
+    metric_row,
+    option_notes,
+    option_rows,
+    options_title,
+    side_text,
+    spread_note,
+    workload_rows,
+)
+from lsmtune.report.words import counted
+
+MOST_OPTION_ROWS = 20
+_INTERVAL = METRIC_HEADS.index("95 % interval")
+
+Sides = tuple[Sequence[Inspection], Sequence[Inspection]]
+
+
+def sides(logs: Sequence[Inspection], after: Sequence[Inspection]) -> Sides:
+    """Return the files before and after the change.
+
+    UserError unless there are two files, files after the change, or one file with the results of
+    both sides.
+    """
+    if after:
+        return logs, after
+    if len(logs) == 2:  # noqa: PLR2004 - before and after
+        return logs[:1], logs[1:]
+    if len(logs) == 1 and (split := two_sides(logs[0])) is not None:
+        return [split[0]], [split[1]]
+    if len(logs) == 1:
+        raise UserError(
+            f"--compare: {logs[0].name}: name a second file, from after the change; a single file "
+            "needs results of exactly two versions of RocksDB, or the headings before and after"
+        )
+    raise UserError(
+        "--compare: name two files, before and after the change; for several runs per side, name "
+        "each file from after the change with --after FILE"
+    )
+
+
+def before_after(logs: Sequence[Inspection], after: Sequence[Inspection] = ()) -> Compared:
+    """Compare the files of both sides."""
+    return compare_sides(*sides(logs, after))
+
+
+def compared_lines(compared: Compared, most_options: int = MOST_OPTION_ROWS) -> Iterator[str]:
+    """Give the comparison as text: first the loads, then what changed after the change."""
+    for word, side in (("before", compared.before), ("after", compared.after)):
+        yield from paragraph(side_text(word, side), hanging=2)
+    yield ""
+    for note in compared.notes:
+        yield from paragraph(f"note: {note}", hanging=2)
+    for line in difference_lines(compared):
+        yield from paragraph(line)
+    if compared.has_measurements:
+        yield from _measurements(compared)
+    yield from _options(compared, most_options)
+
+
+def _measurements(compared: Compared) -> Iterator[str]:
+    if compared.benchmarks:
+        for benchmark in compared.benchmarks:
+            yield from paragraph(benchmark_text(benchmark), hanging=2)
+    elif compared.why:
+        yield from paragraph(f"Not comparable: {'; '.join(compared.why)}.")
+    if (note := spread_note(compared)) is not None:
+        yield from paragraph(note)
+    if compared.comparable and not compared.benchmarks:
+        yield "The workloads are similar. After the change:"
+    rows = [
+        (benchmark.name, *row)
+        for benchmark in compared.benchmarks
+        for row in benchmark_rows(benchmark)
+    ]
+    if rows:
+        yield ""
+        yield from _table(rows, "benchmark")
+    of_store = [*workload_rows(compared)]
+    of_store += [metric_row(name, judged) for name, judged in compared.store_metrics.items()]
+    if of_store:
+        yield ""
+        yield from _table(of_store)
+    if any(judged.verdict == "depends_on_program" for judged in compared.metrics.values()):
+        yield from paragraph(
+            "depends on program: the program may have written less or more, because the share of "
+            "stalls did not change in the same way."
+        )
+
+
+def _table(rows: Sequence[Row], first: str = "") -> list[str]:
+    """Return a table of metrics, without the interval if no row has one."""
+    heads = [first, *METRIC_HEADS] if first else [*METRIC_HEADS]
+    at_interval = _INTERVAL + bool(first)
+    kept = [at for at in range(len(heads)) if at != at_interval or any(row[at] for row in rows)]
+    texts = ("benchmark", "metric", "verdict")
+    columns = [Column(heads[at], right=heads[at] not in texts) for at in kept]
+    return table_lines(columns, [[row[at] for at in kept] for row in rows])
+
+
+def _options(compared: Compared, most: int) -> Iterator[str]:
+    rows, notes = option_rows(compared), list(option_notes(compared))
+    if not rows and not notes and compared.has_measurements:
+        return
+    if compared.has_measurements:
+        yield ""
+    yield f"{options_title(compared)}{':' if rows else '.'}"
+    if rows:
+        heads = (Column("option", at_least=24), Column("before"), Column("after"))
+        yield from table_lines(heads, rows[:most], indent=2)
+    if len(rows) > most:
+        yield f"{counted(len(rows) - most, 'more option')} differ; see --json"
+    for note in notes:
+        yield from paragraph(note)

@@ -1,0 +1,36 @@
+"""Names of RocksDB's options: which section of an OPTIONS file has an option, in any version.
+
+The data are read from RocksDB's sources by benchmarks/rocksdb_option_names.py.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from lsmtune.knobs.families import DATABASE_SECTION, FAMILY_SECTIONS
+
+SECTIONS = (DATABASE_SECTION, *FAMILY_SECTIONS)
+"""Sections of an OPTIONS file, without the name of the column family."""
+
+STRUCTS = ("compaction_options_universal", "compaction_options_fifo", "compression_opts",
+           "bottommost_compression_opts", "blob_compression_opts")  # fmt: skip
+"""Options that have fields; a LOG prints each field as `option.field`."""
+
+_DATA = "rocksdb_option_names.json"
+
+
+def section_of(name: str) -> str | None:
+    """Return the section that has an option; None if no version of RocksDB has the option.
+
+    `name` may be a field of a struct, such as `compaction_options_universal.size_ratio`.
+    """
+    option, _, field = name.partition(".")
+    return _sections().get(option) if not field or option in STRUCTS else None
+
+
+@cache
+def _sections() -> Mapping[str, str]:
+    text = files("lsmtune.data").joinpath(_DATA).read_text(encoding="utf-8")
+    names: dict[str, list[str]] = json.loads(text)
+    return {name: section for section in reversed(SECTIONS) for name in names[section]}
