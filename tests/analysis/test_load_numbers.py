@@ -105,6 +105,17 @@ def test_sizes_are_known_from_every_new_table(
     assert not {"key_size", "value_size"} & study_files(found, "O").assumed.keys()
 
 
+def test_a_table_of_a_few_records_says_nothing_of_compression_and_filters(tmp_path: Path) -> None:
+    few = {"num_entries": 3, "raw_key_size": 48, "raw_value_size": 60, "filter_size": 69}
+    found = inspected(tmp_path, log(recovery(1, ["default"], **few))).load
+    assert found.value_bytes == pytest.approx(20)
+    assert (found.compressed_to, found.filter_bits) == (None, None)
+    many = {**SIZES, "filter_size": 1250}
+    found = inspected(tmp_path, log(recovery(1, ["default"], **many))).load
+    assert found.compressed_to == pytest.approx(50_000 / 94_000)
+    assert found.filter_bits == pytest.approx(10)
+
+
 def test_what_clients_wrote_counts_before_what_compactions_rewrote(tmp_path: Path) -> None:
     text = log(flush(1, 3, raw_key_size=24_000, raw_value_size=70_000), compaction(5, 4))
     assert inspected(tmp_path, text).load.value_bytes == pytest.approx(70)

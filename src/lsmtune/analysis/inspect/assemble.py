@@ -29,7 +29,7 @@ from lsmtune.metrics.log_dump import (
 from lsmtune.metrics.log_jobs import Job, Origin, TableTotals
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import Statistics
-from lsmtune.units import GIB
+from lsmtune.units import GIB, KIB
 
 _INNER_KEY_BYTES = 8
 """Sequence number and type that RocksDB appends to a key."""
@@ -37,6 +37,8 @@ _INNER_KEY_BYTES = 8
 _UPTIME_DIGIT_S = 0.1
 """RocksDB rounds the uptime to this."""
 _WRITERS = ("flush", "compact")
+_LEAST_RAW, _LEAST_FILTERED = 16 * KIB, 100
+"""Smaller tables consist mostly of what every table and every filter has."""
 _KEYS, _BYTES = "rocksdb.number.keys.written", "rocksdb.bytes.written"
 """Tickers of what clients wrote."""
 _RANGE_DELETES_SINCE = (6, 4)
@@ -246,7 +248,8 @@ def _load(content: LogContent, main: str) -> Load:
     gets, seeks = _gets(tickers), tickers.get("rocksdb.number.db.seek")
     reads = None if gets is None and seeks is None else (gets or 0) + (seeks or 0)
     operations = None if reads is None or writes is None else reads + writes
-    entries = tables.entries
+    entries, filtered = tables.entries, tables.filter_entries
+    raw = tables.key_bytes + tables.value_bytes
 
     def rate(count: float | None) -> float | None:
         return count / span_s if count is not None and span_s else None
@@ -262,14 +265,8 @@ def _load(content: LogContent, main: str) -> Load:
         range_deletes=_range_deletes(content),
         key_bytes=tables.key_bytes / entries - _INNER_KEY_BYTES if entries else None,
         value_bytes=tables.value_bytes / max(entries - tables.deletes, 1) if entries else None,
-        compressed_to=(
-            tables.file_bytes / (tables.key_bytes + tables.value_bytes)
-            if tables.key_bytes + tables.value_bytes
-            else None
-        ),
-        filter_bits=8 * tables.filter_bytes / tables.filter_entries
-        if tables.filter_entries
-        else None,
+        compressed_to=tables.file_bytes / raw if raw >= _LEAST_RAW else None,
+        filter_bits=8 * tables.filter_bytes / filtered if filtered >= _LEAST_FILTERED else None,
         records=writes,
         from_empty=_from_empty(content),
     )
