@@ -5,7 +5,7 @@
 A page has a line `<!-- figures: CASE -->`. This command fills the lines after it, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `what to expect`
 (see benchmarks/table.py), `five studies`, `full size`, `simplified winners`, `mixed example`,
-`false gains`, `null verifications`,
+`larger scale`, `false gains`, `null verifications`,
 `driver pairs`, `sst size`, `recipe NAME`, `myrocks repeat`, `optimizers`, `warm start` (these two
 also with ` real`), `guided real`, `suggestions`, `simulator`, `simulator summary`,
 `simulated study`, or a part of the parameter study (see benchmarks/parameter_study.py).
@@ -31,7 +31,7 @@ RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 MEASURED_LATER = (
     "optimizers", "optimizers real", "warm start", "warm start real", "simulated study",
     "guided real", "read counts", "five studies", "full size",
-    "simplified winners", "mixed example",
+    "simplified winners", "mixed example", "larger scale",
 )  # fmt: skip
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 _MAKERS: dict[str, Callable[[Any], str]] = {
@@ -41,6 +41,7 @@ _MAKERS: dict[str, Callable[[Any], str]] = {
     "full size": figures_studies.full_size,
     "simplified winners": figures_studies.simplified,
     "mixed example": figures_studies.mixed_example,
+    "larger scale": figures_studies.larger_scale,
     "guided real": figures_optimizers.guided,
     "myrocks repeat": figures_experiments.repeats,
     "null verifications": figures_experiments.null_verifications,

@@ -200,3 +200,17 @@ def _mixed_row(found: dict[str, Any]) -> list[str]:
     ratios = [verified["ratios"][name] for name in ("throughput_ops_s", "get_p99_us")]
     return [str(found["seed"]), found["status"], times_text(verified["objective"]),
             *map(times_text, ratios), str(verified["pairs"]), *ends]  # fmt: skip
+
+
+def larger_scale(results: dict[str, Any]) -> str:
+    """Return a row per verification of benchmarks/larger_scale.py."""
+    heads = ["winner of", "scale", "claim", "`balanced`", "write amplification", "live space",
+             "operations/s", "pairs"]  # fmt: skip
+    names = ("write_amp", "live_sst_bytes", "throughput_ops_s")
+    rows = [
+        [found["study"], one["scale"], one["claim"], times_text(one["objective"]),
+         *(times_text(one["ratios"][name]) for name in names), str(one["pairs"])]
+        for found in results["found"]
+        for one in found["verifications"]
+    ]  # fmt: skip
+    return table_text(heads, rows)
