@@ -13,7 +13,7 @@ _LATENCY = re.compile(r"(.+)_(mean|p75|p999|p9999)_us")
 
 
 _ENOUGH = 6
-"""So many pairs in a row prove a change from 0: by chance, one of 64 studies would show it."""
+"""This number of pairs proves a change from 0: by chance, one of 64 studies would show it."""
 
 
 @dataclass(frozen=True, slots=True)

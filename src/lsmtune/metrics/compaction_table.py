@@ -184,7 +184,7 @@ def _lost(found: TableText) -> Iterator[str]:
     if found.family is None:
         yield f"the heading with the column family is missing; lsmtune assumes {_DEFAULT}"
     if not found.has_header:
-        yield "the header is missing; lsmtune assumes the columns of RocksDB with so many cells"
+        yield "the header is missing; lsmtune assumes the columns of RocksDB with as many cells"
 
 
 def _faults(columns: list[str], cells: list[str]) -> Iterator[str]:

@@ -1,11 +1,11 @@
 """From the content of a LOG to what it says: levels, totals, the load's character."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.changed import changed_options
 from lsmtune.analysis.inspect.extent import extent_of
-from lsmtune.analysis.inspect.fact_sources import facts_of
+from lsmtune.analysis.inspect.fact_sources import facts_of, known_sum
 from lsmtune.analysis.inspect.inspection import Inspection, Load, Period, Totals
 from lsmtune.analysis.inspect.level_lines import levels_of, shapes_of
 from lsmtune.analysis.inspect.normalise import normalised
@@ -165,9 +165,9 @@ def _totals(
     content: LogContent, tables: Mapping[str, CompactionTable], incomplete: list[str]
 ) -> Totals:
     jobs, tickers = content.ledger.jobs, content.statistics.tickers
-    flushed = _sum(job.written_bytes for job in jobs if job.kind == "flush")
-    compacted = _sum(job.written_bytes for job in jobs if job.kind == "compaction")
-    user = _sum(job.user_bytes for job in jobs if job.kind == "flush")
+    flushed = known_sum(job.written_bytes for job in jobs if job.kind == "flush")
+    compacted = known_sum(job.written_bytes for job in jobs if job.kind == "compaction")
+    user = known_sum(job.user_bytes for job in jobs if job.kind == "flush")
     seconds = [job.duration_s for job in jobs if job.kind == "compaction"]
     last = content.dumps[-1].dump if content.dumps else None
     sums = [table.sum for table in tables.values() if table.sum]
@@ -179,7 +179,7 @@ def _totals(
     if amplification is None:
         ingest, amplification, source = _rounded_write_amp(content, last, largest)
     if amplification is None:
-        written = _sum((flushed, compacted))
+        written = known_sum((flushed, compacted))
         if written is None and last is not None and last.compacted_bytes is not None:
             written = round(last.compacted_bytes)
         incomplete.append(no_write_amp_note(content, ingest, written))
@@ -236,11 +236,6 @@ def _rounded_write_amp(
     return ingest, None, None
 
 
-def _sum(values: Iterable[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
 def _load(content: LogContent, main: str) -> Load:
     tables, tickers = _load_tables(content, main), content.statistics.tickers
     flushes = [job for job in content.ledger.jobs if job.kind == "flush"]
@@ -275,7 +270,7 @@ def _load(content: LogContent, main: str) -> Load:
 def _gets(tickers: Mapping[str, int]) -> int | None:
     """Return the number of keys that were read; RocksDB counts those of MultiGet separately."""
     names = ("keys.read", "multiget.keys.read")
-    return _sum(tickers.get(f"rocksdb.number.{name}") for name in names)
+    return known_sum(tickers.get(f"rocksdb.number.{name}") for name in names)
 
 
 def _load_tables(content: LogContent, main: str) -> TableTotals:
@@ -330,6 +325,6 @@ def _writes(
     span_s = (content.last_micros - content.first_micros) / 1e6
     return (
         span_s or None,
-        tickers.get(_KEYS, _sum(job.records_in for job in flushes)),
-        tickers.get(_BYTES, _sum(job.user_bytes for job in flushes)),
+        tickers.get(_KEYS, known_sum(job.records_in for job in flushes)),
+        tickers.get(_BYTES, known_sum(job.user_bytes for job in flushes)),
     )

@@ -8,6 +8,7 @@ from lsmtune.analysis.inspect.inspection import covered_s
 from lsmtune.knobs.defaults import known_options
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
+from lsmtune.metrics.families import DEFAULT
 from lsmtune.metrics.log_dump import StatsDump
 from lsmtune.metrics.log_jobs import Job
 from lsmtune.metrics.log_reader import LogContent
@@ -15,7 +16,6 @@ from lsmtune.metrics.log_stalls import Stall
 from lsmtune.metrics.statistics import HistogramSummary
 from lsmtune.units import GIB
 
-_DEFAULT = "default"
 _TICKERS: Mapping[str, str] = {
     "seeks": "number.db.seek",
     "nexts": "number.db.next",
@@ -172,7 +172,7 @@ def _of_tables(
     for family, table in tables.items():
         own = {
             **_of_level_0(table, flushed_gb.get(family)),
-            "live_sst_bytes": _sum(row.size_bytes for row in table.rows),
+            "live_sst_bytes": known_sum(row.size_bytes for row in table.rows),
         }
         for name, value in own.items():
             if value is not None:
@@ -207,7 +207,7 @@ def is_leveled(table: CompactionTable) -> bool:
 
 def _flushed_gb(text: str) -> dict[str, float]:
     """Read the last sum of the flushes of each family, in GiB."""
-    found, family = dict[str, float](), _DEFAULT
+    found, family = dict[str, float](), DEFAULT
     for line in text.split("\n"):
         if heading := _FAMILY.search(line):
             family = heading[1]
@@ -222,14 +222,14 @@ def _of_jobs(jobs: Iterable[Job], period_s: float | None) -> Iterator[Fact]:
         return
     by_family: dict[str, list[Job]] = {}
     for job in jobs:
-        by_family.setdefault(job.family or _DEFAULT, []).append(job)
+        by_family.setdefault(job.family or DEFAULT, []).append(job)
     for family, own in by_family.items():
         compactions = [job for job in own if job.kind == "compaction"]
-        written = _sum(job.written_bytes for job in compactions)
+        written = known_sum(job.written_bytes for job in compactions)
         inner = [job for job in compactions if job.input_levels == (0,) and not job.output_level]
         if not written:
             continue
-        inner_bytes = _sum(job.written_bytes for job in inner) or 0
+        inner_bytes = known_sum(job.written_bytes for job in inner) or 0
         yield Fact("l0_intra_write_bytes", inner_bytes, "event", family, period_s)
         yield Fact("l0_intra_percent", 100 * inner_bytes / written, "event", family, period_s)
 
@@ -274,6 +274,7 @@ def _of_options(options: Mapping[str, str]) -> Iterator[Fact]:
             yield Fact(name, value, "option")
 
 
-def _sum(values: Iterable[int | None]) -> int | None:
+def known_sum(values: Iterable[int | None]) -> int | None:
+    """Return the sum of the values that are known; None if none is."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None

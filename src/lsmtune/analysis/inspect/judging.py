@@ -63,7 +63,7 @@ class JudgedPair:
 class Sample:
     """The values of one side.
 
-    A value that stands for several runs is their mean: `repeats` is the number of runs, and
+    The value of several runs is their mean: `repeats` is the number of runs, and
     `deviation` the standard deviation of the runs as a share of the mean.
     """
 

@@ -68,7 +68,7 @@ def _bytes(moved: Moved, family: str, level: int) -> tuple[int, int]:
 
 
 def shapes_of(content: LogContent) -> list[TreeShape]:
-    """Return the shapes; of several families only those that are told whose they are."""
+    """Return the shapes; of several families only those whose family is known."""
     shapes = content.ledger.shapes
     several = len(content.options.families) > 1
     return [shape for shape in shapes if shape.family is not None or not several]

@@ -102,8 +102,8 @@ def number_or_default(log: Inspection, family: str, name: str) -> float:
     if log.family_option(family, name) is not None or log.kind not in _WITH_DEFAULTS:
         return log.family_number(family, name)
     versions = (log.version,) if log.version else known_versions()
-    told = {defaults_of(version)[name].value for version in versions}
-    only = told.pop() if len(told) == 1 else 0
+    values = {defaults_of(version)[name].value for version in versions}
+    only = values.pop() if len(values) == 1 else 0
     return float(only) if isinstance(only, int | float) else 0.0
 
 
