@@ -69,13 +69,16 @@ def test_a_trial_measures_what_happened(rig: Rig, engine: Installed) -> None:
     check_counts(measurement)
 
 
-def test_skewed_overwrites_write_less_than_uniform_ones(rig: Rig) -> None:
+def test_skewed_overwrites_flush_less_than_uniform_ones(rig: Rig) -> None:
+    # A memtable with many copies of few keys is a small file. Compactions also depend on when
+    # they begin, so only flushed bytes are the same in each run.
     uniform, skewed = (
         rig.run(workload=Workload(name="overwrite", num=20_000, write_skew=skew)).result
         for skew in (None, 9.9)
     )
     assert skewed.status is Status.COMPLETE, skewed.reason
-    assert skewed.metrics["write_amp"] < 0.8 * uniform.metrics["write_amp"]
+    flushed = skewed.metrics["flush_write_bytes"] / uniform.metrics["flush_write_bytes"]
+    assert 0.5 < flushed < 0.7
 
 
 def test_a_skewed_fill_leaves_the_expected_number_of_records(rig: Rig) -> None:
