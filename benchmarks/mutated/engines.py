@@ -9,7 +9,6 @@ from typing import Any
 
 from fakes.fake_tikv import DEFAULTS, METRICS
 from fakes.tikv_site import FILE as TIKV_TOML
-from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.plan import plan_lines
 from lsmtune.engines.base import OwnBase, TrialFailedError
 from lsmtune.engines.myrocks import loads
@@ -28,6 +27,7 @@ from lsmtune.metrics.db_bench_runs import parse_runs
 from lsmtune.metrics.go_ycsb import parse_go_ycsb
 from lsmtune.metrics.statistics import parse_statistics
 from lsmtune.reading import read_text
+from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.workloads import Workload

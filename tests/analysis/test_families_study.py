@@ -9,8 +9,8 @@ import pytest
 from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.screened import screened_lines
+from lsmtune.api.export import deployment, exported
 from lsmtune.batch import read_batch
-from lsmtune.cli.exporting import deployment, exported
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.myrocks.options import read_base
 from lsmtune.engines.rocksdb.options import own_options

@@ -1,7 +1,7 @@
 """What a user is told about the options of his file that trials do not use."""
 
-from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.sweeping import remarks
+from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.trials import Base
 
 BASE = Base(

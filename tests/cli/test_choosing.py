@@ -9,8 +9,8 @@ import pytest
 
 from fakes.jars import build, fetch_from, pack
 from fakes.libraries import put
-from lsmtune.cli import choosing
-from lsmtune.cli.choosing import name_rocksdb
+from lsmtune.api import rocksdb_version
+from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.cli.main import run
 from lsmtune.engines import registry
 from lsmtune.engines.base import Engine
@@ -99,7 +99,7 @@ def test_without_any_rocksdb_both_ways_to_get_one_are_told() -> None:
 def test_without_the_driver_an_installed_version_does_not_help(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choosing, "has_driver", lambda: False)
+    monkeypatch.setattr(rocksdb_version, "has_driver", lambda: False)
     put(cache, "11.8.1")
     assert chosen() == {}
     Path("bin/db_bench").unlink()

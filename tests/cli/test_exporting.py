@@ -11,10 +11,10 @@ import pytest
 
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.cli import exporting
-from lsmtune.cli.exporting import deployment
+from lsmtune.api import export
+from lsmtune.api.export import deployment
+from lsmtune.api.results import write_results
 from lsmtune.cli.main import run
-from lsmtune.cli.results import write_results
 from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.engines.rocksdb.options import read_settings
 from lsmtune.engines.scripted import ScriptedEngine, measured
@@ -58,7 +58,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 
 
 def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> str:
-    return exporting.exported(home, view, form, base, back=back).text
+    return export.exported(home, view, form, base, back=back).text
 
 
 def table(text: str) -> dict[str, str]:

@@ -12,9 +12,9 @@ import pytest
 
 from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.read_study import read_study
+from lsmtune.api.online_files import online_files
+from lsmtune.api.results import write_results
 from lsmtune.cli.main import run
-from lsmtune.cli.online_files import online_files
-from lsmtune.cli.results import write_results
 from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.engines.myrocks.options import as_my_cnf, read_base, read_settings
 from lsmtune.engines.rocksdb import options as rocksdb_options

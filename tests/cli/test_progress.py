@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from fakes.patience import eventually
-from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.progress import progress, working
 from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study

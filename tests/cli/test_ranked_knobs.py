@@ -8,7 +8,7 @@ import pytest
 
 from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.screened import screened_lines
-from lsmtune.cli.ranked_knobs import ranked_knobs
+from lsmtune.api.knob_ranking import ranked_knobs
 from lsmtune.cli.tuning import name_ranked_knobs
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError

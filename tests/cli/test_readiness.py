@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.cli import readiness as checked
+from lsmtune.api import readiness as checked
 from lsmtune.cli import tuning
 from lsmtune.cli.plan import plan_document, plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured

@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
+from lsmtune.api.default_optimizer import with_usual_optimizer
 from lsmtune.cli.main import run
-from lsmtune.cli.usual_optimizer import with_usual_optimizer
 from lsmtune.simulator import Compared
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
@@ -46,7 +46,7 @@ def test_what_it_does_not_know_is_searched_as_ever(home: Path, given: Mapping[st
 
 
 def test_so_it_is_where_no_simulator_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lsmtune.cli.usual_optimizer.is_installed", lambda: False)
+    monkeypatch.setattr("lsmtune.api.default_optimizer.is_installed", lambda: False)
     assert usual(home) == "tpe"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from lsmtune import rescale
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.exporting import deployment
+from lsmtune.api.export import deployment
 from lsmtune.cli.main import run
 from lsmtune.cli.showing import show_document
 from lsmtune.engines.scripted import ScriptedEngine, measured

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lsmtune.cli import tuning
-from lsmtune.cli.baseline import measured_lines
 from lsmtune.cli.tuning import run_study
 from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.report.baseline_text import measured_lines
 from lsmtune.spec import StudySpec
 from lsmtune.stats import half_width
 from lsmtune.store.home import Home

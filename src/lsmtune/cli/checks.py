@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lsmtune.cli.common import write_file
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.engines.libraries.installed import (
@@ -30,6 +29,7 @@ from lsmtune.studies.calibration import calibrated
 from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter, describe_host, free_bytes, nearest_existing
 from lsmtune.system.workdir import scratch
+from lsmtune.system.write import write_file
 from lsmtune.units import GIB, format_bytes
 from lsmtune.workloads import EngineName
 

@@ -155,6 +155,7 @@ def write_output(path: Path, text: str, what: str, like: Path | None = None) -> 
     `like` is a file whose permissions the new file gets, see `write_whole`.
     """
     from lsmtune.errors import UserError
+    from lsmtune.system.write import write_file
 
     if _is_other(path, text):
         target = path.resolve()  # a link that the user names stays
@@ -180,22 +181,3 @@ def _free_name(path: Path) -> Path:
     """Return the first of FILE.old, FILE.old-2, FILE.old-3 … that does not exist."""
     names = (f"{path.name}.old{'' if at == 1 else f'-{at}'}" for at in count(1))
     return next(other for name in names if not (other := path.with_name(name)).exists())
-
-
-def write_file(
-    path: Path, text: str, what: str, home: Path | None = None, like: Path | None = None
-) -> None:
-    """Write a file whole or not at all; UserError names it when that fails.
-
-    `home` is the home folder if the file may be inside it, and `like` is a file with the same
-    permissions, see `write_whole`.
-    """
-    from lsmtune.errors import UserError
-    from lsmtune.system.write import write_whole
-
-    try:
-        write_whole(path, text, home, like)
-    except OSError as error:
-        raise UserError(
-            f"{path}: lsmtune cannot write the {what} file: {error.strerror}"
-        ) from error

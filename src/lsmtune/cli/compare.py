@@ -87,7 +87,8 @@ def compare(
 
     After an interruption, the same command continues the comparison.
     """
-    from lsmtune.cli import choosing, comparing, tuning
+    from lsmtune.api import rocksdb_version
+    from lsmtune.cli import comparing, tuning
     from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
@@ -97,7 +98,7 @@ def compare(
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num)
     if real:
-        choosing.name_rocksdb(given, flags, home, note)
+        rocksdb_version.name_rocksdb(given, flags, home, note)
         tuning.name_ranked_knobs(given, home, note)
     else:
         real_only = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lsmtune.cli.common import write_file
 from lsmtune.cli.describing import described, fitted, rule_of
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.tables import Column, paragraph, table_lines
@@ -20,6 +19,7 @@ from lsmtune.recipes.jin2022.shipped import SHIPPED_VERSION
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.system.host import describe_host
+from lsmtune.system.write import write_file
 
 __all__ = ["Asked", "check_on_model", "lines", "outcome_document", "run"]
 

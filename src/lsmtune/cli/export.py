@@ -50,8 +50,8 @@ def export(
     """Write the winner's options as a file to deploy; only tuned keys change."""
     from lsmtune.analysis.read_study import read_study
     from lsmtune.analysis.study_view import ONLINE
-    from lsmtune.cli.exporting import exported
-    from lsmtune.cli.online_files import online_export
+    from lsmtune.api.export import exported
+    from lsmtune.api.online_files import online_export
     from lsmtune.store.home import Home
 
     with Home(home, create=False) as opened:

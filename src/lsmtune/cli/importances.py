@@ -20,7 +20,6 @@ from lsmtune.analysis.importance_words import (
 )
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import BatchLine, read_batch
-from lsmtune.cli.common import write_file
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.errors import UserError
@@ -28,6 +27,7 @@ from lsmtune.metrics.definitions import metric as known_metric
 from lsmtune.report.importance_page import render_importance
 from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
+from lsmtune.system.write import write_file
 
 _LEGEND = (
     "R² lost: how much accuracy (R²) the predictions of the metric lose without the knob. MDI: "

@@ -7,7 +7,7 @@ from lsmtune.analysis.inspect.before_after import Compared
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files, tuned_family
-from lsmtune.cli.common import note, write_file, write_output
+from lsmtune.cli.common import note, write_output
 from lsmtune.cli.inspect_tables import tables
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
@@ -41,6 +41,7 @@ from lsmtune.report.inspect_words import (
     title_text,
     verdict_text,
 )
+from lsmtune.system.write import write_file
 
 _LONG_NAME = 24
 _FAMILY_COLUMNS = (

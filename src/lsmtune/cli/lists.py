@@ -36,8 +36,8 @@ def knobs(
     Sizes are those of a full-size tree (scale 1). In the column "change", "scaled" marks sizes
     that --scale divides.
     """
-    from lsmtune.cli.knob_values import chosen_knobs
     from lsmtune.knobs.catalogue import load
+    from lsmtune.knobs.knob_text import chosen_knobs
     from lsmtune.knobs.reference import page, tables
 
     name, shown = chosen_knobs(engine, area)
@@ -56,7 +56,7 @@ def knobs(
 
 def _knob_tables(knobs: "Sequence[Knob]") -> Iterator[str]:
     """Yield a table per area."""
-    from lsmtune.cli.knob_values import readable_range, readable_value
+    from lsmtune.knobs.knob_text import readable_range, readable_value
     from lsmtune.knobs.reference import remarks
 
     columns = [

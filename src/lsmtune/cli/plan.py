@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsmtune.cli.baseline import baseline_lines, cache_lines, online_lines
-from lsmtune.cli.knob_values import readable_range
-from lsmtune.cli.run_time import RunTime, duration_s, runs, time_text
+from lsmtune.api.run_time import RunTime, duration_s, runs, time_text
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.templates import MOST_TEMPLATES
+from lsmtune.knobs.knob_text import readable_range
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.metrics.options_file import families_in, family_document
+from lsmtune.report.baseline_text import baseline_lines, cache_lines, online_lines
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.studies.guard import FEWEST
 from lsmtune.studies.stopping import fewest_trials

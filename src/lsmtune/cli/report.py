@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, OtherTrial, say, write_file
+from lsmtune.cli.common import DEFAULT_HOME, OtherTrial, say
 from lsmtune.cli.common import Home as HomePath
+from lsmtune.system.write import write_file
 
 
 def report(

@@ -3,7 +3,6 @@
 from dataclasses import fields
 from pathlib import Path
 
-from lsmtune.cli.common import write_file
 from lsmtune.cli.describing import described
 from lsmtune.cli.progress import progress
 from lsmtune.cli.tuning import check_space
@@ -12,6 +11,7 @@ from lsmtune.errors import UserError, unknown_word
 from lsmtune.recipes.base import Asked, Reproduction
 from lsmtune.recipes.registry import RECIPES
 from lsmtune.store.home import Home
+from lsmtune.system.write import write_file
 
 
 def run(name: str, asked: Asked, home: Path, output: Path | None) -> tuple[Path, Reproduction]:

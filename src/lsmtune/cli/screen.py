@@ -84,7 +84,8 @@ def screen(
     After `lsmtune screen`, the command `lsmtune importance STUDY` ranks the knobs. After an
     interruption, the same command continues the measurements.
     """
-    from lsmtune.cli import choosing, screening, tuning
+    from lsmtune.api import rocksdb_version
+    from lsmtune.cli import screening, tuning
     from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
@@ -95,7 +96,7 @@ def screen(
     table = {"design": design, "replicated": replicated, "runs": runs, "batch": batch}
     given = tuning.given_settings(study_file, flags, workload, num)
     settings = screening.with_screen(given, {k: v for k, v in table.items() if v is not None})
-    choosing.name_rocksdb(settings, flags, home, note)
+    rocksdb_version.name_rocksdb(settings, flags, home, note)
     names = tuning.flag_names(flags, workload, num)
     names |= {f"screen.{k}": f"--{k}" for k, value in table.items() if value is not None}
     spec = make_spec(settings, str(study_file or "lsmtune screen"), names)

@@ -7,7 +7,6 @@ from typing import Any
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import read_batch
-from lsmtune.cli.common import write_file
 from lsmtune.cli.describing import described, fitted, rule_of
 from lsmtune.cli.tuning import opened_for_runs
 from lsmtune.engines.registry import engine_of
@@ -17,6 +16,7 @@ from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen, usable_lines
 from lsmtune.system.host import describe_host
+from lsmtune.system.write import write_file
 
 _CONFIGS = 200
 _CPUS_A_RUN = 2

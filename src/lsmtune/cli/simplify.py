@@ -27,9 +27,9 @@ def simplify(
     `lsmtune tune` does the same, unless the flag --no-simplify forbids it.
     """
     from lsmtune.analysis.read_study import check_searches, read_study
-    from lsmtune.cli.consent import ask_for_home
+    from lsmtune.api.consent import ask_for_home
+    from lsmtune.api.results import write_results
     from lsmtune.cli.progress import progress
-    from lsmtune.cli.results import write_results
     from lsmtune.cli.showing import show_document, summary_lines
     from lsmtune.cli.tuning import check_space, say_if_busy
     from lsmtune.engines.registry import engine_of

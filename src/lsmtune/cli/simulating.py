@@ -8,12 +8,11 @@ from typing import Any
 from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.read_study import read_study
 from lsmtune.batch import BatchLine, as_flags, knob_value, read_batch
-from lsmtune.cli.common import write_file
-from lsmtune.cli.knob_values import find_knob, parse_value, readable_value
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.knob_text import find_knob, parse_value, readable_value
 from lsmtune.knobs.types import Config, Settings, Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.simulation_page import Film, render_films
@@ -37,6 +36,7 @@ from lsmtune.spec import Ground, make_spec, without_load
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.studies.description import rule_of_new
 from lsmtune.system.host import describe_host
+from lsmtune.system.write import write_file
 from lsmtune.trials import Base, Protocol
 
 _ENGINES = {"rocksdb", "simulated"}

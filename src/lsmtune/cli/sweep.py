@@ -17,8 +17,8 @@ from lsmtune.cli.common import (
     note,
     print_json,
     say_all,
-    write_file,
 )
+from lsmtune.system.write import write_file
 
 
 def sweep(

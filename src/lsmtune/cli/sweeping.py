@@ -8,10 +8,9 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept
 from lsmtune.analysis.swept_words import TOO_FEW_FLUSHES, answers, library_lines, mean_word, rows
-from lsmtune.cli.baseline import baseline_lines
-from lsmtune.cli.choosing import name_rocksdb
+from lsmtune.api.consent import own_study_file
+from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.cli.common import note
-from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.describing import described, fitted, rule_of
 from lsmtune.cli.tables import Column, csv_text, facts_lines, paragraph, table_lines
 from lsmtune.cli.tuning import flag_names, opened_for_runs
@@ -19,6 +18,7 @@ from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
 from lsmtune.recipes.experiment import Experiment, finish
+from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, counted, metric_value
 from lsmtune.spec import StudySpec, make_spec

@@ -253,7 +253,8 @@ def tune(
 
     It runs RocksDB unless --engine or --workload name another. `--study NAME` continues a study.
     """
-    from lsmtune.cli import choosing, following, tuning, usual_optimizer
+    from lsmtune.api import continue_study, default_optimizer, rocksdb_version
+    from lsmtune.cli import tuning
     from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
@@ -265,11 +266,15 @@ def tune(
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
     tuning.apply_switches(given, study_file, flags, online=online, as_published=as_published)
-    chosen = choosing.name_rocksdb(given, flags, home, note)
+    chosen = rocksdb_version.name_rocksdb(given, flags, home, note)
     tuning.name_ranked_knobs(given, home, note)
     names = tuning.flag_names(flags, workload, num) | ({"online": "--online"} if online else {})
     made = make_spec(given, str(study_file or "lsmtune tune"), names)
-    made = made if "optimizer" in given else usual_optimizer.with_usual_optimizer(made, home, note)
-    spec, source = following.followed(made, home, note, new_baseline=new_baseline, chosen=chosen)
+    made = (
+        made if "optimizer" in given else default_optimizer.with_usual_optimizer(made, home, note)
+    )
+    spec, source = continue_study.followed(
+        made, home, note, new_baseline=new_baseline, chosen=chosen
+    )
     shown = {"verbose": verbose, "as_json": as_json}
     tuning.run(spec, home, source, dry_run=dry_run, accept_noise=accept_noise, **shown)

@@ -10,22 +10,22 @@ from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.cli.baseline import baseline_lines, cache_lines, measured_lines, online_lines
+from lsmtune.api.consent import own_study_file
+from lsmtune.api.continue_study import done_text, new_text, old_rule_text, stored_settings
+from lsmtune.api.readiness import busy_text, readiness
+from lsmtune.api.results import results_folder, write_results
+from lsmtune.api.run_time import measured_run_time, rest_text
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
-from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.describing import described, fitted, rule_of
-from lsmtune.cli.following import done_text, new_text, old_rule_text, stored_settings
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
-from lsmtune.cli.readiness import busy_text, readiness
-from lsmtune.cli.results import results_folder, write_results
-from lsmtune.cli.run_time import measured_run_time, rest_text
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError, with_places
 from lsmtune.optimizers.registry import published_name
+from lsmtune.report.baseline_text import baseline_lines, cache_lines, measured_lines, online_lines
 from lsmtune.report.words import Ratio, counted, option_value
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec
@@ -138,7 +138,7 @@ def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], N
     wanted = given.get("knobs")
     if not isinstance(wanted, str) or not wanted.startswith(("top:", "lasso:")):
         return
-    from lsmtune.cli.ranked_knobs import ranked_knobs
+    from lsmtune.api.knob_ranking import ranked_knobs
 
     with working(f"ranking the knobs for {wanted}"):
         knobs, source = ranked_knobs(wanted, given, home)

@@ -12,7 +12,7 @@ from lsmtune.analysis.swept_words import swept_document
 from lsmtune.analysis.upgrade import Upgrade, compare_versions, upgrade_answers, upgrade_document
 from lsmtune.analysis.upgrade_plan import upgrade_spec
 from lsmtune.cli import sweeping
-from lsmtune.cli.common import note, write_file
+from lsmtune.cli.common import note
 from lsmtune.cli.describing import described
 from lsmtune.cli.tables import paragraph
 from lsmtune.cli.tuning import opened_for_runs
@@ -27,6 +27,7 @@ from lsmtune.store.records import StoredStudy
 from lsmtune.studies.same_system import check_same_system
 from lsmtune.studies.verify import no_winner
 from lsmtune.system.host import describe_host, describe_storage
+from lsmtune.system.write import write_file
 
 
 @dataclass(frozen=True, slots=True)

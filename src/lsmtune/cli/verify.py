@@ -94,9 +94,9 @@ class Asked:
 def _run_pairs(asked: Asked) -> None:
     """Run pairs of winner and baseline; print the verdict and write the results."""
     from lsmtune.analysis.read_study import check_searches, read_study
-    from lsmtune.cli.consent import ask_for_home
+    from lsmtune.api.consent import ask_for_home
+    from lsmtune.api.results import write_results
     from lsmtune.cli.progress import progress
-    from lsmtune.cli.results import write_results
     from lsmtune.cli.showing import show_document, summary_lines
     from lsmtune.cli.tuning import say_if_busy
     from lsmtune.cli.verifying import check_disk, plan_document, plan_text, workload_of
@@ -154,7 +154,7 @@ def _compare_versions(
     as_json: bool,
 ) -> None:
     """Run winner and baseline on several versions of RocksDB; print the result."""
-    from lsmtune.cli.consent import ask_for_home
+    from lsmtune.api.consent import ask_for_home
     from lsmtune.cli.upgrading import run_upgrade
     from lsmtune.errors import UserError
     from lsmtune.store.home import Home

@@ -10,6 +10,21 @@ from lsmtune.system.links import refuse_link
 from lsmtune.system.remove import remove_file
 
 
+def write_file(
+    path: Path, text: str, what: str, home: Path | None = None, like: Path | None = None
+) -> None:
+    """Write a file whole or not at all; UserError names it when that fails.
+
+    `what` is the kind of the file, such as "page". `home` and `like`: see `write_whole`.
+    """
+    try:
+        write_whole(path, text, home, like)
+    except OSError as error:
+        raise UserError(
+            f"{path}: lsmtune cannot write the {what} file: {error.strerror}"
+        ) from error
+
+
 def write_whole(path: Path, text: str, home: Path | None = None, like: Path | None = None) -> None:
     """Write a text file in UTF-8, whole or not at all, even if the machine stops.
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.deploy import home_flag
-from lsmtune.cli.consent import ask_for_home
+from lsmtune.api.consent import ask_for_home
 from lsmtune.errors import UserError
 from lsmtune.report.words import counted
 from lsmtune.spec import StudySpec

@@ -9,7 +9,7 @@ from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.deploy import FILES, FORMATS, export_command
 from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.cli.own_files import (
+from lsmtune.api.own_files import (
     OwnFile,
     my_cnf_variables,
     named_file,

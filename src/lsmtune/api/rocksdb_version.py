@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
+from lsmtune.api.continue_study import stored_settings
 from lsmtune.cli.common import DB_BENCH_VARIABLE
-from lsmtune.cli.following import stored_settings
 from lsmtune.cli.version import db_bench_version
 from lsmtune.engines.libraries.installed import (
     Installed,

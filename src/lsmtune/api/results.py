@@ -6,14 +6,14 @@ from pathlib import Path
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.cli.common import write_file
-from lsmtune.cli.exporting import Deployment, deployment
-from lsmtune.cli.online_files import online_files
+from lsmtune.api.export import Deployment, deployment
+from lsmtune.api.online_files import online_files
 from lsmtune.cli.progress import working
 from lsmtune.knobs.types import Config
 from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
 from lsmtune.system.remove import remove_file
+from lsmtune.system.write import write_file
 
 
 def write_results(home: Home, view: StudyView, tell: Callable[[str], None]) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.cli.exporting import RESTART, Deployment, Exported
-from lsmtune.cli.own_files import my_cnf_variables, own_my_cnf, own_options
+from lsmtune.api.export import RESTART, Deployment, Exported
+from lsmtune.api.own_files import my_cnf_variables, own_my_cnf, own_options
 from lsmtune.errors import UserError
 from lsmtune.knobs.option_text import DERIVED, derived_settings
 from lsmtune.knobs.types import Config, Settings
