@@ -14,7 +14,7 @@ from typing import Any
 
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.main import run
-from lsmtune.cli.showing import show_document
+from lsmtune.report.study_document import show_document
 from lsmtune.store.home import Home
 
 SEEDS = (1, 2, 3, 4, 5)

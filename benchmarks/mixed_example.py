@@ -16,7 +16,7 @@ from typing import Any
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.main import run
-from lsmtune.cli.showing import show_document
+from lsmtune.report.study_document import show_document
 from lsmtune.store.home import Home
 
 ROOT = Path(__file__).parents[1]

@@ -15,7 +15,7 @@ import shlex
 from pathlib import Path
 
 from lsmtune.cli.main import run
-from lsmtune.recipes.jin2022.shipped import Mode, data_name
+from lsmtune.analysis.shipped_runs import Mode, data_name
 from lsmtune.store.home import Home
 
 ROOT = Path(__file__).parents[1]

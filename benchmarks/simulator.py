@@ -35,7 +35,7 @@ from lsmtune.analysis.importance import runs_of
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.cli.simulating import run_of
 from lsmtune.learning.models import FOREST, MODELS, fitted_model
-from lsmtune.recipes.jin2022.shipped import shipped
+from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.simulator import Prediction, predict
 from lsmtune.spec import catalogue_of
 from lsmtune.workloads import Workload

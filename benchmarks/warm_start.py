@@ -25,7 +25,7 @@ from lsmtune.objective import parse_objective
 from lsmtune.optimizers.base import Observation, Optimizer
 from lsmtune.optimizers.earlier import Earlier
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.recipes.jin2022.shipped import shipped
+from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, catalogue_of

@@ -1,6 +1,6 @@
 """What a user is told about the options of his file that trials do not use."""
 
-from lsmtune.cli.sweeping import remarks
+from lsmtune.api.sweep import version_remarks
 from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.trials import Base
 
@@ -20,7 +20,7 @@ def test_each_option_that_is_left_out_is_named_once() -> None:
 def test_an_experiment_on_versions_has_remarks_on_the_baseline_of_each() -> None:
     versions = {"8.10.2": Base(options="", settings={}), "11.8.1": BASE}
     base = BASE.model_copy(update={"versions": versions})
-    assert [*remarks(base)] == [
+    assert [*version_remarks(base)] == [
         f"RocksDB 11.8.1: {line}" for line in baseline_lines(BASE, verbose=False)
     ]
-    assert [*remarks(BASE)] == []
+    assert [*version_remarks(BASE)] == []

@@ -1,6 +1,6 @@
 """The disk space that is planned before the first run."""
 
-from lsmtune.cli.plan import disk_bytes
+from lsmtune.studies.disk_space import disk_bytes
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.spec import make_spec
 

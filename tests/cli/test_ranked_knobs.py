@@ -13,8 +13,8 @@ from lsmtune.cli.tuning import name_ranked_knobs
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.recipes.jin2022 import shipped as shipped_data
-from lsmtune.recipes.jin2022.shipped import shipped
+from lsmtune.analysis import shipped_runs as shipped_data
+from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen

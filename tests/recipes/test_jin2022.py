@@ -24,7 +24,7 @@ from lsmtune.recipes.jin2022.numbers import (
     verified,
 )
 from lsmtune.recipes.jin2022.page import render_jin2022
-from lsmtune.recipes.jin2022.shipped import shipped
+from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.recipes.jin2022.study import Plan, Results, run
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec

@@ -10,7 +10,7 @@ import pytest
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.showing import show_document
+from lsmtune.report.study_document import show_document
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load

@@ -8,7 +8,8 @@ import pytest
 
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.plan import plan_document, plan_lines
-from lsmtune.cli.showing import show_document, summary_lines
+from lsmtune.report.study_document import show_document
+from lsmtune.cli.showing import summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.report.page import render_page

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.showing import show_document, summary_lines
+from lsmtune.report.study_document import show_document
+from lsmtune.cli.showing import summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.report.page import render_page

@@ -10,7 +10,7 @@ from lsmtune.engines.rocksdb.versions import Versions
 from lsmtune.engines.scripted import measured
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION
-from lsmtune.recipes.experiment import Experiment, finish
+from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial

@@ -7,6 +7,9 @@ from shlex import quote
 DEFAULT_HOME = Path("lsmtune-data")
 """The home folder of commands without --home."""
 
+DB_BENCH_VARIABLE = "LSMTUNE_DB_BENCH"
+"""Variable of the environment with the db_bench that runs if nothing else names a RocksDB."""
+
 FORMATS = {
     "rocksdb": ("options", "db_bench"),
     "myrocks": ("my.cnf",),

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from lsmtune.cli.common import ask
+from lsmtune.errors import UserError
 from lsmtune.spec import read_study_file
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.database import DATABASE
@@ -14,27 +14,41 @@ _COMMANDS = ("restart", "prepare")
 """Keys of the table [tikv] that name commands."""
 
 
-def own_study_file(path: Path) -> dict[str, Any]:
+class Consent(Protocol):
+    """Asks the user a question, and returns if the answer is yes."""
+
+    def __call__(self, question: str, *, unasked: str, refused: str) -> None:
+        """UserError with the text `unasked` if nobody can answer, or `refused` if they say no."""
+
+
+def nobody_to_ask(question: str, *, unasked: str, refused: str) -> None:
+    """Raise UserError, because a program that calls lsmtune has no terminal."""
+    raise UserError(unasked)
+
+
+def own_study_file(path: Path, consent: Consent) -> dict[str, Any]:
     """Return the keys and values of a study file.
 
     UserError if it is not TOML, or if it belongs to somebody else and the user does not agree to
     run the programs or libraries that it names.
     """
     given = read_study_file(path)
-    _ask(given, str(path), [path], f"copy the file (`cp {path} COPY.toml`)")
+    _ask(given, str(path), [path], f"copy the file (`cp {path} COPY.toml`)", consent)
     return given
 
 
-def ask_for_home(home: Path, settings: Mapping[str, Any]) -> None:
+def ask_for_home(home: Path, settings: Mapping[str, Any], consent: Consent) -> None:
     """Ask before a program or library that a study of somebody else's home names runs.
 
     UserError if the user does not agree, or cannot be asked.
     """
     copy = f"copy the folder (`cp -r {home} COPY`)"
-    _ask(settings, f"--home {home}", [home, home / DATABASE], copy)
+    _ask(settings, f"--home {home}", [home, home / DATABASE], copy, consent)
 
 
-def _ask(settings: Mapping[str, Any], place: str, files: Iterable[Path], copy: str) -> None:
+def _ask(
+    settings: Mapping[str, Any], place: str, files: Iterable[Path], copy: str, consent: Consent
+) -> None:
     libraries = list(_libraries(settings))
     named = ", ".join([*_programs(settings), *libraries])
     owner = next((owner for file in files if (owner := other_owner(file))), None)
@@ -42,7 +56,7 @@ def _ask(settings: Mapping[str, Any], place: str, files: Iterable[Path], copy: s
         return
     kind = "library" if libraries else "program"
     what = f"{place}: belongs to {owner} and names the {kind} {named!r}"
-    ask(
+    consent(
         f"{what}. Run it with your rights?",
         unasked=f"{what}; lsmtune does not run it without your consent: answer the question in a "
         f"terminal, or {copy} and use the copy",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.deploy import home_flag
-from lsmtune.api.consent import ask_for_home
+from lsmtune.api.consent import Consent, ask_for_home
 from lsmtune.errors import UserError
 from lsmtune.report.words import counted
 from lsmtune.spec import StudySpec
@@ -28,7 +28,7 @@ class Followed(NamedTuple):
     source: str | None = None
 
 
-def stored_settings(home: Path, study: str | None) -> dict[str, Any]:
+def stored_settings(home: Path, study: str | None, consent: Consent) -> dict[str, Any]:
     """Return the settings of a stored study that the user names; empty if there is none."""
     if study is None or not is_home(home):
         return {}
@@ -36,7 +36,7 @@ def stored_settings(home: Path, study: str | None) -> dict[str, Any]:
         stored = opened.find_study(study)
     if stored is None:
         return {}
-    ask_for_home(home, stored.spec)
+    ask_for_home(home, stored.spec, consent)
     kept = stored.settings.model_dump(mode="json", exclude_none=True)
     return {**kept, "study": study}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from lsmtune.analysis.claim import claim_of
+from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.deploy import FILES, FORMATS, export_command
 from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.study_view import StudyView
@@ -68,24 +68,36 @@ class Deployment:
     back: Exported
 
 
-def deployment(home: Home, view: StudyView) -> Deployment:
-    """Return the files to deploy and to undo: the user's file, or what the study keeps of it."""
+def deployment(home: Home, view: StudyView, claim: Claim | None = None) -> Deployment:
+    """Return the files to deploy and to undo: the user's file, or what the study keeps of it.
+
+    `claim` is that of the view, if it is known.
+    """
     form = FORMATS[view.engine][0]
     _check_trial(view)
-    exporter = _Exporter(home, view)
+    exporter = _Exporter(home, view, claim or claim_of(view))
     files = (exporter.file(form, None, back=back) for back in (False, True))
     return Deployment(FILES[form], *files)
 
 
-def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> Exported:
+def exported(
+    home: Home,
+    view: StudyView,
+    form: str,
+    base: Path | None,
+    *,
+    back: bool,
+    claim: Claim | None = None,
+) -> Exported:
     """Return the exported file, with values for a full-size tree.
 
     Raises UserError if there is nothing to export, if the engine does not have this format, or
     if `back` cannot restore the user's own file.
     """
     _check_trial(view)
+    claim = claim or claim_of(view)
     if not back:
-        _check_claim(view)
+        _check_claim(view, claim)
     if form not in (forms := FORMATS[view.engine]):
         raise UserError(
             f"--format {form}: not available for engine {view.engine}; "
@@ -95,7 +107,7 @@ def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back:
         raise UserError(
             f"--base: not allowed with --format {form}; allowed: options, my.cnf, tikv-toml"
         )
-    return _Exporter(home, view).file(form, base, back=back)
+    return _Exporter(home, view, claim).file(form, base, back=back)
 
 
 def _check_trial(view: StudyView) -> None:
@@ -105,9 +117,8 @@ def _check_trial(view: StudyView) -> None:
         )
 
 
-def _check_claim(view: StudyView) -> None:
+def _check_claim(view: StudyView, claim: Claim) -> None:
     """Raise UserError if pairs of runs did not prove a gain, unless the user picked the trial."""
-    claim = claim_of(view)
     if claim.status in ("no gain", "loss") and not claim.picked:
         raise UserError(
             f"study {view.name!r}: nothing to export; {claim.pairs} pairs of runs did not prove a "
@@ -119,8 +130,9 @@ def _check_claim(view: StudyView) -> None:
 class _Exporter:
     """Exports a trial of a study, or its baseline."""
 
-    def __init__(self, home: Home, view: StudyView) -> None:
+    def __init__(self, home: Home, view: StudyView, claim: Claim) -> None:
         self._view = view
+        self._claim = claim
         self._trials = home.trials(home.study(view.name))
         self._spec, self._ground = stored_ground(home, view.name)
         self._base = self._ground.base
@@ -297,7 +309,7 @@ class _Exporter:
         return next(t for t in self._trials if best is not None and t.number == best.number)
 
     def _heading(self, *, back: bool) -> str:
-        claim = claim_of(self._view)
+        claim = self._claim
         picked = ", picked by you" if claim.picked else ""
         whose = (
             "values of the baseline, to undo the change"

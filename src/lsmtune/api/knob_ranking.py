@@ -12,8 +12,8 @@ from lsmtune.analysis.importance import (
     runs_of,
 )
 from lsmtune.analysis.screened import screened_lines
+from lsmtune.analysis.shipped_runs import SHIPPED_VERSION, nearest_shipped, shipped
 from lsmtune.errors import UserError
-from lsmtune.recipes.jin2022.shipped import SHIPPED_VERSION, nearest_shipped, shipped
 from lsmtune.spec import StudySpec, catalogue_of, make_spec
 from lsmtune.store.home import Home
 

@@ -1,16 +1,31 @@
 """What can be said before the first run about data, disk and machine."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.cli.checks import other_programs_percent
-from lsmtune.cli.plan import Ready, disk_bytes
 from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import StudySpec
 from lsmtune.studies import runner
+from lsmtune.studies.busy import busy_text, other_programs_percent
+from lsmtune.studies.disk_space import disk_bytes
 from lsmtune.studies.enough_data import expected_flushes, study_must_flush, too_few
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What was found about data, disk or machine: whether it is ready, in words and in numbers."""
+
+    name: str
+    ok: bool
+    text: str
+    numbers: dict[str, float]
+
+    def document(self) -> dict[str, bool | float]:
+        """The finding as JSON."""
+        return {"ok": self.ok, **self.numbers}
 
 
 def readiness(spec: StudySpec, home: Path, space: KnobSpace) -> list[Ready]:
@@ -20,20 +35,6 @@ def readiness(spec: StudySpec, home: Path, space: KnobSpace) -> list[Ready]:
     number of flushes cannot be known before a run, or if the workload runs without end.
     """
     return [*_data(spec, space), _disk(spec, home), _machine(spec)]
-
-
-def busy_text(others_percent: float, *, accept_noise: bool = False, is_online: bool = False) -> str:
-    """Return the warning that other programs use that share of the CPU time."""
-    if is_online:
-        return (
-            f"BUSY: other programs use {others_percent:.0f} % of the CPU. The windows then differ "
-            "more, and lsmtune can prove fewer gains. Stop other programs."
-        )
-    what = "keeps and marks" if accept_noise else "repeats"
-    return (
-        f"BUSY: other programs use {others_percent:.0f} % of the CPU. Above "
-        f"{runner.DISTURBED_PERCENT:.0f} %, lsmtune {what} a run. Stop other programs."
-    )
 
 
 def _data(spec: StudySpec, space: KnobSpace) -> list[Ready]:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
+from lsmtune.analysis.deploy import DB_BENCH_VARIABLE
+from lsmtune.api.consent import Consent, nobody_to_ask
 from lsmtune.api.continue_study import stored_settings
-from lsmtune.cli.common import DB_BENCH_VARIABLE
-from lsmtune.cli.version import db_bench_version
 from lsmtune.engines.libraries.installed import (
     Installed,
     default_engine,
@@ -19,6 +19,7 @@ from lsmtune.engines.libraries.installed import (
     release_of,
 )
 from lsmtune.engines.libraries.loaded import how_to_install
+from lsmtune.engines.rocksdb.db_bench.version import db_bench_version
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.defaults import nearest_of
@@ -46,6 +47,7 @@ def name_rocksdb(
     flags: Mapping[str, Any],
     home: Path,
     tell: Callable[[str], None],
+    consent: Consent = nobody_to_ask,
 ) -> bool:
     """Put program, rocksdb or library into the settings, if the engine is rocksdb.
 
@@ -75,7 +77,7 @@ def name_rocksdb(
         given.update(named)
     elif not _names_one(given):
         given.update(
-            _of_stored_study(given.get("study"), home)
+            _of_stored_study(given.get("study"), home, consent)
             or ({"program": variable} if variable else {})
             or ({} if preset and preset.needs_db_bench else _usual(given.get("base"), tell))
         )
@@ -94,9 +96,9 @@ def _workload_name(given: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _of_stored_study(study: object, home: Path) -> dict[str, str]:
+def _of_stored_study(study: object, home: Path, consent: Consent) -> dict[str, str]:
     """Return the RocksDB of the stored study of this name; empty if there is none."""
-    stored = stored_settings(home, study) if isinstance(study, str) else {}
+    stored = stored_settings(home, study, consent) if isinstance(study, str) else {}
     if stored.get("engine") != _ENGINE:
         return {}
     return {key: stored[key] for key in SYSTEM_KEYS if key in stored}

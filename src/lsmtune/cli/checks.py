@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,9 +24,10 @@ from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_d
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
+from lsmtune.studies.busy import other_programs_percent
 from lsmtune.studies.calibration import calibrated
 from lsmtune.studies.runner import DISTURBED_PERCENT
-from lsmtune.system.host import CpuMeter, describe_host, free_bytes, nearest_existing
+from lsmtune.system.host import describe_host, free_bytes, nearest_existing
 from lsmtune.system.workdir import scratch
 from lsmtune.system.write import write_file
 from lsmtune.units import GIB, format_bytes
@@ -36,7 +36,6 @@ from lsmtune.workloads import EngineName
 _ABSENT = "not available"
 _INSTALL = "`lsmtune engines install rocksdb` installs RocksDB"
 _ONLY_DB_BENCH = "the workloads mixgraph and trace, and for `lsmtune reproduce`"
-_QUIET_S = 1.0
 _LEAST_FREE_BYTES = 2 * GIB
 _LEAST_OPEN_FILES = 1024
 
@@ -255,13 +254,6 @@ def _open_files() -> Check:
         else f"raise the limit with `ulimit -n {_LEAST_OPEN_FILES}`"
     )
     return Check("open files", fix is None, f"a process may open at most {limit} files", fix)
-
-
-def other_programs_percent() -> float:
-    """Measure for a second the share of the CPU time that other programs use, in percent."""
-    meter = CpuMeter()
-    time.sleep(_QUIET_S)
-    return meter.stop().others_cpu_percent(0.0)
 
 
 def _quiet() -> Check:

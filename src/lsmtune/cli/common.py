@@ -30,12 +30,11 @@ AcceptNoise = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")]
-DB_BENCH_VARIABLE = "LSMTUNE_DB_BENCH"
 Program = Annotated[
     str | None,
     typer.Option(
         "--db-bench",
-        envvar=DB_BENCH_VARIABLE,
+        envvar=deploy.DB_BENCH_VARIABLE,
         help="Path of the program db_bench, or its name on PATH [db_bench].",
     ),
 ]
@@ -43,7 +42,7 @@ DbBench = Annotated[
     str | None,
     typer.Option(
         "--db-bench",
-        envvar=DB_BENCH_VARIABLE,
+        envvar=deploy.DB_BENCH_VARIABLE,
         help="Run this db_bench: a path, or a name on PATH [none].",
         rich_help_panel="Engine",
     ),

@@ -12,6 +12,7 @@ from lsmtune.cli.common import (
     Json,
     Library,
     RocksDBVersion,
+    ask,
     note,
     print_json,
     say_all,
@@ -87,30 +88,40 @@ def compare(
 
     After an interruption, the same command continues the comparison.
     """
-    from lsmtune.api import rocksdb_version
-    from lsmtune.cli import comparing, tuning
-    from lsmtune.spec import make_spec
+    from lsmtune.api import compare as api
+    from lsmtune.api.resolve import Request
+    from lsmtune.api.resolve_experiment import resolve_comparison
+    from lsmtune.cli.compared_optimizers import compared_lines
+    from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.errors import UserError
 
-    flags: dict[str, Any] = {
+    keys: dict[str, Any] = {
         "knobs": knobs, "objective": objective or None, "limits": limit or None,
         "trials": trials or (24 if real else 100), "seed": seed,
         "program": program, "rocksdb": rocksdb, "library": library,
     }  # fmt: skip
-    given = tuning.given_settings(study_file, flags, workload, num)
-    if real:
-        rocksdb_version.name_rocksdb(given, flags, home, note)
-        tuning.name_ranked_knobs(given, home, note)
-    else:
+    if not real:
         real_only = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,
                      "db-bench": program, "rocksdb": rocksdb, "library": library}  # fmt: skip
-        comparing.check_on_model([name for name, value in real_only.items() if value is not None])
-    place = str(study_file or "lsmtune compare")
-    spec = make_spec(given, place, tuning.flag_names(flags, workload, num))
-    asked = comparing.Asked(
-        tuple(optimizers), spec, repeats or (3 if real else 20), target, reference, real
-    )
-    page, found = comparing.run(asked, home, output, note)
+        unused = [name for name, value in real_only.items() if value is not None]
+        if unused:
+            raise UserError(
+                f"--{unused[0]}: allowed only with --real; add --real, or leave out --{unused[0]}"
+            )
+    request = Request(
+        place="lsmtune compare", study_file=study_file, keys=keys, workload=workload, num=num,
+        flags=True,
+    )  # fmt: skip
+    observer = TerminalObserver()
+    resolved = resolve_comparison(request, home, real=real, consent=ask, observer=observer)
+    for remark in resolved.remarks:
+        note(remark)
+    asked = api.Asked(
+        tuple(optimizers), resolved.settings, repeats or (3 if real else 20), target, reference,
+        real,
+    )  # fmt: skip
+    found = api.compare(asked, home, observer, output=output)
     if as_json:
-        print_json(comparing.outcome_document(found))
+        print_json(found.document())
         return
-    say_all([*comparing.lines(found, simulated=not real), f"page: {page}"])
+    say_all([*compared_lines(found.outcome, simulated=not real), f"page: {found.page}"])

@@ -1,61 +1,16 @@
-"""The plan of `lsmtune tune --dry-run`, as text and as JSON."""
+"""The plan of `lsmtune tune --dry-run` as text."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-from lsmtune.api.run_time import RunTime, duration_s, runs, time_text
+from lsmtune.api.plan import Plan, online_s
+from lsmtune.api.run_time import time_text
 from lsmtune.cli.tables import Column, facts_lines, table_lines
-from lsmtune.engines.base import EngineFacts
-from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.knobs.knob_text import readable_range
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.metrics.options_file import families_in, family_document
 from lsmtune.report.baseline_text import baseline_lines, cache_lines, online_lines
 from lsmtune.spec import Ground, StudySpec
-from lsmtune.studies.guard import FEWEST
 from lsmtune.studies.stopping import fewest_trials
 from lsmtune.studies.study import GROUPS_OF_FINALISTS
 from lsmtune.tables import Online
 from lsmtune.units import format_bytes, format_duration
-
-_SPACE_FACTOR = 4
-"""Maximum disk space of a trial, as a multiple of the bytes that it writes."""
-_SLOWEST_BYTES_S = 5e6
-"""Minimum of the observed bytes written per second, load and settling together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """What was found about data, disk or machine: whether it is ready, in words and in numbers."""
-
-    name: str
-    ok: bool
-    text: str
-    numbers: dict[str, float]
-
-    def document(self) -> dict[str, bool | float]:
-        """The finding as JSON."""
-        return {"ok": self.ok, **self.numbers}
-
-
-def disk_bytes(spec: StudySpec) -> int:
-    """Return the maximum disk space that trials take at a time."""
-    if spec.engine in ("tikv", "simulated"):
-        return 0  # the data is elsewhere, or there is none
-    kept = MOST_TEMPLATES if spec.workload.preset.prepared and spec.online is None else 0
-    return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
-
-
-def _online_s(spec: StudySpec, online: Online) -> tuple[float, float]:
-    """Estimate the time of online tuning; at best, the store exists and each change loses.
-
-    A window before each change, and right after each change and each revert, is not counted.
-    """
-    fewest, most = online.windows + 2 + FEWEST, 3 * online.windows + 3
-    changes_s = spec.number_of_trials * online.window_s
-    return fewest * changes_s, most * changes_s + spec.workload.user_bytes / _SLOWEST_BYTES_S
 
 
 def _search_text(spec: StudySpec, knobs: int) -> str:
@@ -71,69 +26,15 @@ def _search_text(spec: StudySpec, knobs: int) -> str:
     return "ends " + ", or ".join(ends)
 
 
-def plan_document(
-    spec: StudySpec,
-    home: Path,
-    facts: EngineFacts,
-    ground: Ground,
-    space: KnobSpace,
-    *,
-    ready: Sequence[Ready] = (),
-    run: RunTime | None = None,
-) -> dict[str, Any]:
-    """The plan as JSON; `ready` is what `readiness` has found, `run` the expected time of a run."""
-    is_online, knobs = spec.online is not None, len(space.knobs)
-    time_s = _online_s(spec, spec.online) if spec.online else duration_s(spec, knobs, run)
-    return {
-        "study": spec.name,
-        "home": str(home),
-        "engine": spec.engine,
-        "engine_version": facts.version,
-        "library": facts.origin and facts.origin.model_dump(),
-        "workload": spec.workload.told,
-        "scale": spec.scale,
-        "base": spec.base,
-        "base_notes": [*ground.base.notes, *ground.base.left_out],
-        "family": family_document(families_in(ground.base.given, spec.family)),
-        "objective": list(spec.objective),
-        "limits": [] if is_online else [str(limit) for limit in spec.parsed_objective.limits],
-        "memory_bytes": space.full_size.memory.limit_bytes,
-        "optimizer": spec.optimizer,
-        "knobs": {knob.name: knob.allowed_text() for knob in space.knobs},
-        "runs": {
-            "base": 0 if is_online else spec.base_runs,
-            "trials": spec.trials,
-            "pairs": 0 if is_online else spec.pairs,
-        },
-        "online": spec.online and {"changes": spec.trials, **spec.online.model_dump()},
-        "budget_s": spec.budget_s,
-        "until": spec.until,
-        "number_of_runs": None if is_online else list(runs(spec, knobs)),
-        "run_s": run and run.run_s,
-        "duration_s": list(time_s),
-        "disk_bytes": disk_bytes(spec),
-        "ready": {found.name: found.document() for found in ready},
-    }
-
-
-def plan_lines(
-    spec: StudySpec,
-    home: Path,
-    facts: EngineFacts,
-    ground: Ground,
-    space: KnobSpace,
-    *,
-    ready: Sequence[Ready] = (),
-    run: RunTime | None = None,
-    verbose: bool = False,
-) -> list[str]:
+def plan_lines(found: Plan, *, verbose: bool = False) -> list[str]:
     """Return the plan as text: facts of the study, then a table of the knobs.
 
-    `ready` is what `readiness` has found, and `run` the expected time of a run.
+    With `verbose`, each option that is left out of the baseline has a line of its own.
     """
-    time = time_text(spec, len(space.knobs), run)
+    spec, facts, ground, space = found.spec, found.facts, found.ground, found.space
+    time = time_text(spec, len(space.knobs), found.run)
     facts_found = [
-        ("study", f"{spec.name} in {home}"),
+        ("study", f"{spec.name} in {found.home}"),
         ("engine", f"{spec.engine} {facts.version}"),
         *([("", facts.origin.text)] if facts.origin else []),
         *_workload_facts(spec),
@@ -148,7 +49,7 @@ def plan_lines(
         ("optimizer", spec.optimizer),
         *(_online_facts(spec, spec.online) if spec.online else _run_facts(spec, len(space.knobs))),
         ("time", _online_time_text(spec, spec.online) if spec.online else time),
-        *((found.name, found.text) for found in ready),
+        *((one.name, one.text) for one in found.ready),
     ]
     columns = [Column("knob", at_least=24), Column("range that is searched", at_least=24)]
     rows = [(knob.name, readable_range(knob)) for knob in space.knobs]
@@ -182,7 +83,7 @@ def _limits_text(spec: StudySpec) -> str:
 
 
 def _online_time_text(spec: StudySpec, online: Online) -> str:
-    shortest, longest = map(format_duration, _online_s(spec, online))
+    shortest, longest = map(format_duration, online_s(spec, online))
     return f"{shortest} to {longest} (estimate)"
 
 

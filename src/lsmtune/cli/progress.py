@@ -15,12 +15,11 @@ from lsmtune.report.words import TIMES
 from lsmtune.spec import StudySpec
 from lsmtune.store.ranking import base_runs
 from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.studies.observer import SOON_S, Observer
 from lsmtune.studies.runner import Event, Listener
 from lsmtune.trials import Role, Status
 from lsmtune.units import format_bytes, format_duration
 
-_DELAY_S = 2.0
-"""Work that ends sooner shows no progress."""
 _SHOWN = {
     "write": ("write_amp", "live_sst_bytes", "load_s", "settle_s", "stall_percent"),
     "read": ("throughput_ops_s", "read_amp", "live_sst_bytes"),
@@ -41,7 +40,7 @@ _PHASES = {
 
 
 @contextmanager
-def working(text: str, delay_s: float = _DELAY_S) -> Iterator[Callable[[str], None]]:
+def working(text: str, delay_s: float = SOON_S) -> Iterator[Callable[[str], None]]:
     """Show what is being done if it takes longer than the delay.
 
     Gives a function that replaces the text. A terminal has one line with the latest text. A pipe
@@ -236,3 +235,23 @@ def _figure(name: str, value: float) -> str:
     if unit == "bytes":
         return f"{name} {format_bytes(value)}"
     return f"{name} {value:.3g}" if unit == "ratio" else f"{name} {value:.3g} {unit}"
+
+
+class TerminalObserver(Observer):
+    """Shows remarks, slow work and runs on standard error."""
+
+    def remark(self, text: str) -> None:
+        """Print a line."""
+        note(text)
+
+    @contextmanager
+    def working(self, text: str, delay_s: float = SOON_S) -> Iterator[Callable[[str], None]]:
+        """Show what is being done if it takes longer than the delay."""
+        with working(text, delay_s) as update:
+            yield update
+
+    @contextmanager
+    def running(self, spec: StudySpec) -> Iterator["Progress"]:
+        """Show the runs of a study."""
+        with progress(spec) as listener:
+            yield listener

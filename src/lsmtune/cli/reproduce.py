@@ -58,11 +58,12 @@ def reproduce(
 
     After an interruption, the same command continues the work.
     """
-    from lsmtune.cli import reproducing
+    from lsmtune.api.reproduce import reproduce as run
+    from lsmtune.cli.progress import TerminalObserver
     from lsmtune.recipes.base import Asked
 
     asked = Asked(program or "db_bench", num, configs, seeds, repeats, full)
-    page, found = reproducing.run(recipe, asked, home, output)
+    page, found = run(recipe, asked, home, TerminalObserver(), output=output)
     if as_json:
         print_json(found.document)
         return

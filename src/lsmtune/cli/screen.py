@@ -17,6 +17,7 @@ from lsmtune.cli.common import (
     RocksDBVersion,
     Scale,
     Workload,
+    ask,
     note,
     print_json,
 )
@@ -84,22 +85,30 @@ def screen(
     After `lsmtune screen`, the command `lsmtune importance STUDY` ranks the knobs. After an
     interruption, the same command continues the measurements.
     """
-    from lsmtune.api import rocksdb_version
-    from lsmtune.cli import screening, tuning
-    from lsmtune.spec import make_spec
+    from lsmtune.api import screen as api
+    from lsmtune.api.resolve import Request
+    from lsmtune.api.resolve_experiment import resolve_screening
+    from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.cli.screened import screened_lines
 
-    flags: dict[str, Any] = {
+    keys: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
         "memory": memory, "trials": trials, "study": study, "seed": seed,
         "program": program, "rocksdb": rocksdb, "library": library,
     }  # fmt: skip
     table = {"design": design, "replicated": replicated, "runs": runs, "batch": batch}
-    given = tuning.given_settings(study_file, flags, workload, num)
-    settings = screening.with_screen(given, {k: v for k, v in table.items() if v is not None})
-    rocksdb_version.name_rocksdb(settings, flags, home, note)
-    names = tuning.flag_names(flags, workload, num)
-    names |= {f"screen.{k}": f"--{k}" for k, value in table.items() if value is not None}
-    spec = make_spec(settings, str(study_file or "lsmtune screen"), names)
-    document = screening.run_screening(spec, home, output, jobs, note, accept_noise=accept_noise)
+    request = Request(
+        place="lsmtune screen", study_file=study_file, keys=keys, workload=workload, num=num,
+        flags=True,
+    )  # fmt: skip
+    resolved = resolve_screening(request, table, home, consent=ask)
+    for remark in resolved.remarks:
+        note(remark)
+    found = api.screen(
+        resolved.settings, home, TerminalObserver(), output=output, jobs=jobs,
+        accept_noise=accept_noise,
+    )  # fmt: skip
+    for line in screened_lines(found):
+        note(line)
     if as_json:
-        print_json(document)
+        print_json(found.document())

@@ -12,7 +12,8 @@ def show(
 ) -> None:
     """Show a study: gain with interval, changed options, next steps, failed trials."""
     from lsmtune.analysis.read_study import read_study
-    from lsmtune.cli.showing import ended_lines, show_document, summary_lines
+    from lsmtune.cli.showing import ended_lines, summary_lines
+    from lsmtune.report.study_document import show_document
     from lsmtune.store.home import Home
 
     with Home(home, create=False) as opened:

@@ -1,121 +1,32 @@
-"""Text and JSON document of a study, made from its claim."""
+"""Text of a study, made from its claim."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
-from lsmtune.analysis.claim import Alternative, Claim, claim_of
-from lsmtune.analysis.constraints import Constraint
-from lsmtune.analysis.full_memory import FullMemory
+from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.metric_rows import MetricRow
-from lsmtune.analysis.simplification import Simplification
-from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
-from lsmtune.analysis.trades import Trade
+from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.metrics.families import listed
-from lsmtune.metrics.options_file import family_document
-from lsmtune.objective import median_metrics
 from lsmtune.report.claim_text import ClaimText, claim_text, metric_cells
 from lsmtune.report.figures import OptionRow, option_row, status_text
-from lsmtune.report.headline_text import headline_of
 from lsmtune.report.simplification_text import NEEDED_TITLE, needed_lines, needed_sentence
 from lsmtune.report.step_text import StepText
+from lsmtune.report.study_document import trial_counts
 from lsmtune.report.trade_text import TRADES_TITLE
 from lsmtune.report.words import counted
-from lsmtune.trials import Status
 
 _MOST_FAMILIES = 6
 
 
-def show_document(view: StudyView) -> dict[str, Any]:
-    """Return the JSON document of `lsmtune show`."""
-    return {
-        "study": view.name,
-        "engine": view.engine,
-        "engine_version": view.engine_version,
-        "library": view.origin and view.origin.model_dump(),
-        "family": family_document(view.families),
-        "objective": view.objective.name,
-        "goals": [goal.name for goal in view.objective.goals],
-        "limits": [str(limit) for limit in view.objective.limits],
-        "scale": view.scale,
-        "workload": view.workload.model_dump(),
-        "trials": _counts(view),
-        "ended": view.ended,
-        "base": {"metrics": median_metrics(view.base_runs)},
-        "memory": view.memory and _memory(view.memory),
-        "best": view.best_trial and {
-            **_trial(view, view.best_trial), "metrics": dict(view.best_metrics)
-        },
-        "front": [
-            {**_trial(view, trial), "metrics": trial.metrics, "values": list(trial.values)}
-            for trial in view.front
-        ],
-        "failed_trials": [_ended(trial) for trial in view.failed],
-        "cut_trials": [_ended(trial) for trial in view.cut],
-        "verification": view.verification and _verification(view.verification),
-        "verifications": [_verification(found) for found in view.verifications],
-        "claim": claim_document(claim_of(view)),
-    }  # fmt: skip
-
-
-def _memory(found: FullMemory) -> dict[str, Any]:
-    """Return the memory of the full-size tree with the winner, in bytes."""
-    total = found.estimate.total if found.measured_bytes is None else found.measured_bytes
-    by_consumer = asdict(found.estimate)
-    return {"total": total, "limit": found.limit_bytes, "keys": found.keys, **by_consumer}
-
-
-def _counts(view: StudyView) -> dict[str, int]:
-    searched = view.tried
-    return {
-        "total": len(searched),
-        "complete": sum(trial.status is Status.COMPLETE for trial in searched),
-        "failed": sum(trial.status.failed for trial in searched),
-        "cut": sum(trial.status is Status.CUT for trial in searched),
-        "disturbed": view.disturbed,
-        "kept_disturbed": view.kept_disturbed,
-    }
-
-
-def _trial(view: StudyView, trial: TrialView) -> dict[str, Any]:
-    shown = {
-        "trial": trial.number,
-        "config": {change.knob.name: change.best for change in trial.changes},
-        "objective": trial.judged,
-    }
-    fitness = None if trial.judged is None else view.objective.fitness(trial.judged)
-    return shown if fitness is None else {**shown, "fitness": fitness}
-
-
-def _ended(trial: TrialView) -> dict[str, Any]:
-    return {"trial": trial.number, "status": trial.status.value, "reason": trial.reason}
-
-
-def _verification(verification: VerificationView) -> dict[str, Any]:
-    verdict = verification.verdict
-    return {
-        "scale": verification.scale,
-        "pairs": verdict.pairs,
-        "claim": verdict.claim,
-        "objective": asdict(verdict.objective),
-        "goals": {name: asdict(goal) for name, goal in verdict.goals.items()},
-        "ratios": {name: asdict(ratio) for name, ratio in verdict.ratios.items()},
-        "better": list(verdict.better),
-        "worse": list(verdict.worse),
-        "limits": [{**check.model_dump(), "holds": check.holds} for check in verdict.limits],
-        "notes": list(verdict.notes),
-    }
-
-
-def summary_lines(view: StudyView) -> list[str]:
-    """Return the study in words.
+def summary_lines(view: StudyView, claim: Claim | None = None) -> list[str]:
+    """Return the study in words; `claim` is that of the view, if it is known.
 
     The first screen has the claim, its gain, cost and trust, what to do next, and the way back.
     Tables follow, and then notes, the most serious first.
     """
-    claim = claim_of(view)
+    claim = claim or claim_of(view)
     text = claim_text(claim)
     lines = paragraph(f"study {view.name}: {text.headline}", hanging=2)
     lines += facts_lines(text.answers)
@@ -167,7 +78,7 @@ def _block(title: str, lines: list[str]) -> list[str]:
 
 
 def _count(view: StudyView) -> str:
-    counts = _counts(view)
+    counts = trial_counts(view)
     parts = [
         f"{counts[key]} {word}"
         for key, word in (("complete", "complete"), ("failed", "failed"), ("cut", "pruned"))
@@ -291,99 +202,3 @@ def _step_lines(step: StepText) -> Iterator[str]:
         yield f"    {step.command}"
     if step.flags is not None:
         yield f"    {step.flags}"
-
-
-def claim_document(claim: Claim) -> dict[str, Any]:
-    """Return the claim as JSON."""
-    return {
-        "status": claim.status,
-        "headline": headline_of(claim),
-        "reasons": list(claim.reasons),
-        "trial": claim.trial,
-        "picked": claim.picked,
-        "pairs": claim.pairs,
-        "scale": claim.scale,
-        "simulated": claim.simulated,
-        "disturbed_runs": claim.disturbed_runs,
-        "unverified_at_full_scale": claim.unverified_at_full_scale,
-        "objective": claim.objective and asdict(claim.objective),
-        "value": claim.value,
-        "metrics": [_row_document(row) for row in claim.rows],
-        "failed": [_constraint_document(check) for check in claim.failed],
-        "failed_trial": claim.failed_trial,
-        "undecided": [_constraint_document(check) for check in claim.undecided],
-        "judged_by": "means" if claim.judged_before_0_3 else "intervals",
-        "alternative": claim.alternative and _other_document(claim.alternative),
-        "nearest": claim.nearest and _other_document(claim.nearest),
-        "next": [asdict(step) for step in claim.steps],
-        "undo": claim.undo,
-        "trades": [_trade(trade) for trade in claim.trades],
-        "simplified": claim.simplification and _simplification(claim.simplification),
-    }
-
-
-def _trade(trade: Trade) -> dict[str, Any]:
-    return {
-        "trial": trade.trial,
-        "runs": trade.runs,
-        "objective": trade.value,
-        "ratios": dict(trade.ratios),
-        "limit": _constraint_document(trade.check),
-        "allowed_by": trade.check.relaxed(),
-    }
-
-
-def _simplification(found: Simplification) -> dict[str, Any]:
-    return {
-        "raw_trial": found.raw,
-        "simple_trial": found.simple,
-        "used": found.used,
-        "taken_back": list(found.taken_back),
-        "value": found.value,
-        "kept_gain": found.kept and asdict(found.kept),
-        "needed": [
-            {
-                "names": list(part.names),
-                "trial": part.trial,
-                "runs": part.runs,
-                "value": asdict(part.value),
-                "share": part.share,
-            }
-            for part in found.needed
-        ],
-    }
-
-
-def _other_document(other: Alternative) -> dict[str, Any]:
-    return {
-        "trial": other.trial,
-        "objective": other.ratio,
-        "runs": other.runs,
-        "verified": other.verified,
-        "config": {change.knob.name: change.best for change in other.changes},
-    }
-
-
-def _row_document(row: MetricRow) -> dict[str, Any]:
-    return {
-        "metric": row.metric.name,
-        "role": row.role,
-        "base": row.baseline,
-        "best": row.winner,
-        "ratio": row.ratio,
-        "interval": row.interval and asdict(row.interval),
-        "side": row.side,
-        "limits": [_constraint_document(check) for check in row.constraints],
-    }
-
-
-def _constraint_document(check: Constraint) -> dict[str, Any]:
-    return {
-        "limit": str(check.limit),
-        "state": check.state,
-        "value": check.value,
-        "interval": check.interval and asdict(check.interval),
-        "asked": None if check.asked is None else str(check.asked),
-        "deviation": check.deviation,
-        "why": check.why,
-    }

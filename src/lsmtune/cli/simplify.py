@@ -5,10 +5,7 @@ from lsmtune.cli.common import (
     AcceptNoise,
     Json,
     StudyName,
-    note,
-    print_json,
-    say,
-    say_all,
+    ask,
 )
 from lsmtune.cli.common import Home as HomePath
 
@@ -26,33 +23,9 @@ def simplify(
     config with fewer changes is verified in pairs of runs, next to the winner with all changes.
     `lsmtune tune` does the same, unless the flag --no-simplify forbids it.
     """
-    from lsmtune.analysis.read_study import check_searches, read_study
-    from lsmtune.api.consent import ask_for_home
-    from lsmtune.api.results import write_results
-    from lsmtune.cli.progress import progress
-    from lsmtune.cli.showing import show_document, summary_lines
-    from lsmtune.cli.tuning import check_space, say_if_busy
-    from lsmtune.engines.registry import engine_of
-    from lsmtune.store.home import Home
-    from lsmtune.studies.simplify import simplify_winner
-    from lsmtune.studies.study import open_study
-    from lsmtune.studies.verify import verify_contenders
+    from lsmtune.api.simplify import simplify as run
+    from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.cli.tuning import print_verified
 
-    with Home(home, create=False) as opened:
-        spec = opened.study(study).settings
-        check_searches(spec)
-        check_space(spec, opened)
-        ask_for_home(opened.path, spec.model_dump())
-        with (
-            progress(spec) as listener,
-            open_study(opened, spec, engine_of(spec), listener, accept_noise=accept_noise) as work,
-        ):
-            say_if_busy(spec, accept_noise=accept_noise)
-            simplify_winner(work)
-            verify_contenders(work)
-        view = read_study(opened, study)
-        if as_json:
-            print_json(show_document(view))
-        else:
-            say_all(summary_lines(view))
-        write_results(opened, view, note if as_json else say)
+    found = run(study, home, TerminalObserver(), consent=ask, accept_noise=accept_noise)
+    print_verified(found, as_json=as_json)

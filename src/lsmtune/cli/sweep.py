@@ -14,11 +14,11 @@ from lsmtune.cli.common import (
     Library,
     Page,
     RocksDBVersion,
+    ask,
     note,
     print_json,
     say_all,
 )
-from lsmtune.system.write import write_file
 
 
 def sweep(
@@ -49,20 +49,28 @@ def sweep(
     After an interruption, the same command continues the experiment.
     """
     from lsmtune.analysis.swept_words import swept_document
+    from lsmtune.api.resolve import Request
+    from lsmtune.api.resolve_experiment import resolve_sweep
+    from lsmtune.api.sweep import sweep as run
     from lsmtune.cli import sweeping
+    from lsmtune.cli.progress import TerminalObserver
     from lsmtune.engines.registry import engine_of
+    from lsmtune.system.write import write_file
 
     system = {"program": program, "rocksdb": rocksdb, "library": library}
-    spec = sweeping.read_experiment(experiment, system, home, note)
+    request = Request(place="lsmtune sweep", study_file=experiment, keys=system, flags=True)
+    resolved = resolve_sweep(request, home, consent=ask)
+    for remark in resolved.remarks:
+        note(remark)
     if dry_run:
-        engine_of(spec)  # refuses versions that are not installed
-        say_all(sweeping.planned(spec))
+        engine_of(resolved.settings)  # refuses versions that are not installed
+        say_all(sweeping.planned(resolved.settings))
         return
-    found, view = sweeping.run_sweep(spec, home, accept_noise=accept_noise)
-    for path, text, what in sweeping.files(found, view, csv, markdown, page):
+    found = run(resolved.settings, home, TerminalObserver(), accept_noise=accept_noise)
+    for path, text, what in sweeping.files(found.swept, found.view, csv, markdown, page):
         write_file(path, text, what)
         note(f"{what}: {path}")
     if as_json:
-        print_json(swept_document(found))
+        print_json(swept_document(found.swept))
         return
-    say_all(sweeping.lines(found, view))
+    say_all(sweeping.lines(found.swept, found.view))

@@ -17,7 +17,6 @@ from lsmtune.cli.common import (
     RocksDBVersion,
     Scale,
     Workload,
-    note,
 )
 
 StudyFile = Annotated[
@@ -253,28 +252,19 @@ def tune(
 
     It runs RocksDB unless --engine or --workload name another. `--study NAME` continues a study.
     """
-    from lsmtune.api import continue_study, default_optimizer, rocksdb_version
+    from lsmtune.api.resolve import Request
     from lsmtune.cli import tuning
-    from lsmtune.spec import make_spec
 
-    flags: dict[str, Any] = {
+    keys: dict[str, Any] = {
         "engine": engine, "base": base, "family": family, "cache": cache, "study": study,
         "pairs": pairs, "memory": memory, "seed": seed, "library": library, "rocksdb": rocksdb,
         "until": until, "deploy_cores": deploy_cores, "simplify": simplify, "limits": limit or None,
         "budget": budget, "warm_start": warm_start or None, "trials": trials, "program": program,
         "scale": scale, "optimizer": optimizer, "objective": objective or None, "knobs": knobs,
     }  # fmt: skip
-    given = tuning.given_settings(study_file, flags, workload, num, home)
-    tuning.apply_switches(given, study_file, flags, online=online, as_published=as_published)
-    chosen = rocksdb_version.name_rocksdb(given, flags, home, note)
-    tuning.name_ranked_knobs(given, home, note)
-    names = tuning.flag_names(flags, workload, num) | ({"online": "--online"} if online else {})
-    made = make_spec(given, str(study_file or "lsmtune tune"), names)
-    made = (
-        made if "optimizer" in given else default_optimizer.with_usual_optimizer(made, home, note)
-    )
-    spec, source = continue_study.followed(
-        made, home, note, new_baseline=new_baseline, chosen=chosen
-    )
+    request = Request(
+        place="lsmtune tune", study_file=study_file, keys=keys, workload=workload, num=num,
+        online=online, as_published=as_published, new_baseline=new_baseline, flags=True,
+    )  # fmt: skip
     shown = {"verbose": verbose, "as_json": as_json}
-    tuning.run(spec, home, source, dry_run=dry_run, accept_noise=accept_noise, **shown)
+    tuning.run(request, home, dry_run=dry_run, accept_noise=accept_noise, **shown)

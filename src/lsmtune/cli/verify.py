@@ -1,7 +1,6 @@
 """`lsmtune verify`: pairs of runs, winner against baseline."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from lsmtune.cli.common import (
     Json,
     OtherTrial,
     StudyName,
+    ask,
     note,
     print_json,
     say,
@@ -71,76 +71,22 @@ def verify(
         _compare_versions(
             study, trial, rocksdb, given, home, accept_noise=accept_noise, as_json=as_json
         )
-    else:
-        asked = Asked(study, trial, scale, num, pairs, home, dry_run, accept_noise, as_json)
-        _run_pairs(asked)
+        return
+    from lsmtune.api import verify as api
+    from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.cli.tuning import print_verified
 
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user asked for: the flags of the command."""
-
-    study: str
-    trial: int | None
-    scale: str | None
-    num: int | None
-    pairs: int | None
-    home: Path
-    dry_run: bool
-    accept_noise: bool
-    as_json: bool
-
-
-def _run_pairs(asked: Asked) -> None:
-    """Run pairs of winner and baseline; print the verdict and write the results."""
-    from lsmtune.analysis.read_study import check_searches, read_study
-    from lsmtune.api.consent import ask_for_home
-    from lsmtune.api.results import write_results
-    from lsmtune.cli.progress import progress
-    from lsmtune.cli.showing import show_document, summary_lines
-    from lsmtune.cli.tuning import say_if_busy
-    from lsmtune.cli.verifying import check_disk, plan_document, plan_text, workload_of
-    from lsmtune.engines.registry import engine_of
-    from lsmtune.store.home import Home
-    from lsmtune.studies.larger import verification_plan
-    from lsmtune.studies.study import open_study
-    from lsmtune.studies.verify import chosen
-    from lsmtune.studies.verify import verify as run_verification
-    from lsmtune.units import parse_scale
-
-    with Home(asked.home, create=False) as opened:
-        stored = opened.study(asked.study)
-        spec = stored.settings
-        check_searches(spec)
-        scale = str(parse_scale(asked.scale or spec.scale, "--scale"))
-        workload = workload_of(stored, scale, asked.num)
-        ask_for_home(opened.path, spec.model_dump())
-        with (
-            progress(spec) as listener,
-            open_study(
-                opened, spec, engine_of(spec), listener, accept_noise=asked.accept_noise
-            ) as work,
-        ):
-            trial = chosen(work, asked.trial)
-            plan = verification_plan(work, trial, scale, workload, asked.pairs)
-            if asked.dry_run:
-                if asked.as_json:
-                    print_json(plan_document(plan, scale))
-                else:
-                    say(plan_text(plan, scale))
-                return
-            check_disk(plan, spec, opened)
-            if scale != spec.scale:
-                note(plan_text(plan, scale))
-            say_if_busy(spec, accept_noise=asked.accept_noise)
-            run_verification(work, scale, workload, asked.trial, asked.pairs)
-        view = read_study(opened, asked.study, asked.trial)
-        if asked.as_json:
-            print_json(show_document(view))
+    asked = api.Verification(study=study, trial=trial, scale=scale, num=num, pairs=pairs)
+    observer = TerminalObserver()
+    if dry_run:
+        plan, at = api.plan_verification(asked, home, observer, consent=ask)
+        if as_json:
+            print_json(api.plan_document(plan, at))
         else:
-            say_all(summary_lines(view))
-        winner = view if asked.trial is None else read_study(opened, asked.study)
-        write_results(opened, winner, note if asked.as_json else say)
+            say(api.plan_text(plan, at))
+        return
+    found = api.verify(asked, home, observer, consent=ask, accept_noise=accept_noise)
+    print_verified(found, as_json=as_json)
 
 
 def _compare_versions(
@@ -154,19 +100,20 @@ def _compare_versions(
     as_json: bool,
 ) -> None:
     """Run winner and baseline on several versions of RocksDB; print the result."""
-    from lsmtune.api.consent import ask_for_home
-    from lsmtune.cli.upgrading import run_upgrade
+    from lsmtune.api.versions import compare_winner
+    from lsmtune.cli.compared_versions import compared_lines
+    from lsmtune.cli.progress import TerminalObserver
     from lsmtune.errors import UserError
-    from lsmtune.store.home import Home
 
     for flag, value in given.items():
         if value is not None:
             raise UserError(f"{flag}: not allowed with --rocksdb; remove one of them")
-    with Home(home, create=False) as opened:
-        ask_for_home(opened.path, opened.study(study).settings.model_dump())
-        tell = note if as_json else say
-        found = run_upgrade(opened, study, trial, versions, tell, accept_noise=accept_noise)
+    found = compare_winner(
+        home, study, versions, TerminalObserver(), trial=trial, consent=ask,
+        accept_noise=accept_noise,
+    )  # fmt: skip
+    (note if as_json else say)(f"page:            {found.page}")
     if as_json:
         print_json(found.document())
     else:
-        say_all(found.lines())
+        say_all(compared_lines(found))

@@ -1,14 +1,10 @@
 """`lsmtune --version`: the versions of lsmtune, its simulator, RocksDB and db_bench."""
 
 import os
-import re
 import shutil
 from pathlib import Path
 
 from lsmtune.cli.tables import paragraph
-
-_LIMIT_S = 5.0
-_VERSION = re.compile(r"db_bench version (\S+)")
 
 
 def version_lines() -> list[str]:
@@ -70,26 +66,7 @@ def _db_bench(program: str) -> str | None:
     found_at = shutil.which(program)
     if found_at is None:
         return None
+    from lsmtune.engines.rocksdb.db_bench.version import db_bench_version
+
     path = str(Path(found_at).absolute())
     return f"{db_bench_version(path) or 'unknown version'} ({path})"
-
-
-def db_bench_version(path: str) -> str | None:
-    """Return the version that a db_bench prints, None if it prints none."""
-    found = _VERSION.search(_printed_version(path))
-    return found[1] if found else None
-
-
-def _printed_version(path: str) -> str:
-    """What the program prints with --version; "" where it does not run."""
-    from lsmtune.errors import LsmtuneError
-    from lsmtune.system.command import run_command
-    from lsmtune.system.workdir import scratch
-
-    try:
-        with scratch() as folder:
-            output = folder / "version"
-            run_command([path, "--version"], output=output, limit_s=_LIMIT_S)
-            return output.read_text(encoding="utf-8", errors="replace")
-    except (LsmtuneError, OSError):
-        return ""

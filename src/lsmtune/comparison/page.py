@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
 from lsmtune.comparison.against_random import RANDOM, AgainstRandom, against_random
 from lsmtune.comparison.race import Outcome, Standing, at
-from lsmtune.recipes.jin2022.shipped import SHIPPED_VERSION
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, ratio_axis
 from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.comparison.model import Modelled, modelled
 from lsmtune.comparison.race import Curve, curve_of, search
 from lsmtune.engines.base import Engine
@@ -20,7 +21,6 @@ from lsmtune.objective import parse_objective
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.reading import read_text
 from lsmtune.recipes.base import Progress
-from lsmtune.recipes.jin2022.shipped import shipped
 from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, catalogue_of

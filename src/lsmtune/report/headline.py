@@ -33,9 +33,12 @@ class Headline:
         return self.text.warnings
 
 
-def headline(view: StudyView) -> Headline:
-    """Return the headline of a study in any state, from not started to verified."""
-    record = claim_of(view)
+def headline(view: StudyView, claim: Claim | None = None) -> Headline:
+    """Return the headline of a study in any state, from not started to verified.
+
+    `claim` is that of the view, if it is known.
+    """
+    record = claim or claim_of(view)
     return Headline(record=record, text=claim_text(record), facts=tuple(_facts(view, record)))
 
 

@@ -9,6 +9,7 @@ from string import Template
 
 from plotly.offline import get_plotlyjs
 
+from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.report.comparison import Comparison, comparison
 from lsmtune.report.figures import convergence, failures, options
@@ -35,9 +36,12 @@ from lsmtune.report.tree import stalls, trees
 _PLOT = 'class="plot"'
 
 
-def render_page(view: StudyView) -> str:
-    """Return the study as one HTML page that needs no network."""
-    head = headline(view)
+def render_page(view: StudyView, claim: Claim | None = None) -> str:
+    """Return the study as one HTML page that needs no network.
+
+    `claim` is that of the view, if it is known.
+    """
+    head = headline(view, claim)
     compared = comparison(view)
     first = header(view, head, compared)
     return assembled(f"{view.name}: {head.claim}", [first, *_sections(view, head, compared)])

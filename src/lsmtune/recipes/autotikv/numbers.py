@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from lsmtune.analysis.experiment_runs import Cell, metric
+from lsmtune.analysis.experiment_runs import Value as Read
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.recipes.autotikv.study import NAMES, RECOMMENDED, Name, Part, Results, paper, told
-from lsmtune.recipes.experiment import Cell, metric
-from lsmtune.recipes.experiment import Value as Read
 from lsmtune.recipes.published import times
 from lsmtune.report.words import Ratio, Side, label, number, quantity
 from lsmtune.stats import Interval, mean_interval

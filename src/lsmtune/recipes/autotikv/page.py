@@ -6,6 +6,7 @@ from math import log
 
 import plotly.graph_objects as go
 
+from lsmtune.analysis.experiment_runs import Cell, metric
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.recipes.autotikv.numbers import (
@@ -30,7 +31,7 @@ from lsmtune.recipes.autotikv.study import (
     paper,
     told,
 )
-from lsmtune.recipes.experiment import Cell, metric, workload_lines
+from lsmtune.recipes.experiment import workload_lines
 from lsmtune.recipes.opening import opening, too_small_opening
 from lsmtune.recipes.published import change_text, times
 from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart

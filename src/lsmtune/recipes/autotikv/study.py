@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from math import log
 from typing import Any, Literal
 
+from lsmtune.analysis.experiment_runs import Cell, Experiment
 from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.limits import no_default_limits
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Cell, Experiment, Make, run_experiment
+from lsmtune.recipes.experiment import Make, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.report.words import knob_value, option_value
 from lsmtune.spec import StudySpec

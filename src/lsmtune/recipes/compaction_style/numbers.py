@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from lsmtune.analysis.experiment_runs import metric
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
-from lsmtune.recipes.experiment import metric
 from lsmtune.recipes.published import Claim, Finding, judged, published, unjudged
 from lsmtune.recipes.tree_section import deepest
 from lsmtune.stats import Interval

@@ -1,5 +1,6 @@
 """Page of the recipe compaction-style: the conclusions, and the levels of both styles."""
 
+from lsmtune.analysis.experiment_runs import metric
 from lsmtune.analysis.swept_words import answers
 from lsmtune.recipes.compaction_style.numbers import (
     claims,
@@ -8,7 +9,7 @@ from lsmtune.recipes.compaction_style.numbers import (
     universal_of_level,
 )
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
-from lsmtune.recipes.experiment import method_lines, metric
+from lsmtune.recipes.experiment import method_lines
 from lsmtune.recipes.opening import opening, too_small_opening
 from lsmtune.recipes.published import change_text, claims_section
 from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
+from lsmtune.analysis.experiment_runs import Experiment
 from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.families import DEFAULT_FAMILY, knob_name
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Experiment, Make, experiment_spec, run_experiment
+from lsmtune.recipes.experiment import Make, experiment_spec, run_experiment
 from lsmtune.spec import StudySpec
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home

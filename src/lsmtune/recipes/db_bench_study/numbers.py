@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from lsmtune.recipes.data_size import MIN_FLUSHES
+from lsmtune.analysis.data_size import MIN_FLUSHES
+from lsmtune.analysis.experiment_runs import Cell, Value, metric
 from lsmtune.recipes.db_bench_study.study import (
     ALIKE,
     COMMANDS,
@@ -15,7 +16,6 @@ from lsmtune.recipes.db_bench_study.study import (
     Results,
     paper,
 )
-from lsmtune.recipes.experiment import Cell, Value, metric
 from lsmtune.recipes.published import Claim, judged, unjudged
 from lsmtune.report.words import TIMES
 from lsmtune.stats import Interval

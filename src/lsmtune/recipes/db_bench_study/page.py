@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from lsmtune.analysis.experiment_runs import Experiment, metric
 from lsmtune.analysis.swept_words import answers
 from lsmtune.recipes.db_bench_study.numbers import (
     OTHERS,
@@ -23,7 +24,7 @@ from lsmtune.recipes.db_bench_study.study import (
     Results,
     paper,
 )
-from lsmtune.recipes.experiment import Experiment, method_lines, metric
+from lsmtune.recipes.experiment import method_lines
 from lsmtune.recipes.opening import opening, too_small_opening
 from lsmtune.recipes.published import change_text, claims_section, times
 from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from lsmtune.analysis.experiment_runs import metric
 from lsmtune.analysis.swept_words import swept_document
 from lsmtune.recipes.base import Asked, Progress, Reproduction
 from lsmtune.recipes.db_bench_study.numbers import (
@@ -14,7 +15,6 @@ from lsmtune.recipes.db_bench_study.numbers import (
 )
 from lsmtune.recipes.db_bench_study.page import answer, render_db_bench_study
 from lsmtune.recipes.db_bench_study.study import COMMANDS, OF_STORES, Results, paper, run, specs
-from lsmtune.recipes.experiment import metric
 from lsmtune.recipes.opening import too_small_line
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home

@@ -6,10 +6,11 @@ from fractions import Fraction
 from math import exp
 from typing import Any, Literal
 
+from lsmtune.analysis.experiment_runs import Experiment
 from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Experiment, Make, experiment_spec, run_experiment
+from lsmtune.recipes.experiment import Make, experiment_spec, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.spec import SMALLEST_SCALE, StudySpec
 from lsmtune.spec_defaults import PROGRAMS

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from lsmtune.analysis.importance import KnobImportance, MetricImportance
+from lsmtune.analysis.shipped_runs import Mode
 from lsmtune.learning.variance import one_way_p
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, jin2022_fitness, median_metrics
-from lsmtune.recipes.jin2022.shipped import Mode
 from lsmtune.recipes.jin2022.study import (
     INDICATORS,
     MODES,

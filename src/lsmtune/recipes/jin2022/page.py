@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from lsmtune.analysis.shipped_runs import Mode
 from lsmtune.knobs.types import Value
 from lsmtune.objective import Metrics
 from lsmtune.recipes.jin2022.numbers import (
@@ -28,7 +29,6 @@ from lsmtune.recipes.jin2022.plots import (
     convergence_plot,
     improvement_plot,
 )
-from lsmtune.recipes.jin2022.shipped import Mode
 from lsmtune.recipes.jin2022.study import (
     EXACT,
     INDICATORS,

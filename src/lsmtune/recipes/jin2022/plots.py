@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from lsmtune.analysis.shipped_runs import Mode
 from lsmtune.recipes.jin2022.numbers import (
     Accuracy,
     Contribution,
@@ -12,7 +13,6 @@ from lsmtune.recipes.jin2022.numbers import (
     paper,
     verified,
 )
-from lsmtune.recipes.jin2022.shipped import Mode
 from lsmtune.recipes.jin2022.study import INDICATORS, MODE_NAMES, MODES, Search
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, name_rows
 

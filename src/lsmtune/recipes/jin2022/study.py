@@ -6,8 +6,10 @@ mode *honest* keeps the workload fixed.
 
 from dataclasses import dataclass
 
+from lsmtune.analysis.data_size import fewest, flushes, too_small, written_bytes
 from lsmtune.analysis.importance import Importance, Runs, find_importance, runs_of
 from lsmtune.analysis.screened import screened_lines
+from lsmtune.analysis.shipped_runs import Mode, shipped
 from lsmtune.batch import BatchLine
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
@@ -16,8 +18,6 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import no_default_limits
 from lsmtune.objective import JIN2022, Metrics
 from lsmtune.recipes.base import Progress
-from lsmtune.recipes.data_size import fewest, flushes, too_small, written_bytes
-from lsmtune.recipes.jin2022.shipped import Mode, shipped
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from math import fsum, log
 from typing import Any
 
+from lsmtune.analysis.experiment_runs import Value, metric
 from lsmtune.analysis.swept import SweptMetric, SweptRun
 from lsmtune.learning.factorial import FactorEffect
-from lsmtune.recipes.experiment import Value, metric
 from lsmtune.recipes.published import Claim, Finding, judged, published, times, unjudged
 from lsmtune.recipes.sst_size.study import FILES, MEMTABLES, Results
 from lsmtune.stats import Interval

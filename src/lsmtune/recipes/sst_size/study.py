@@ -6,10 +6,11 @@ this experiment. The other cells separate the two effects.
 
 from dataclasses import dataclass
 
+from lsmtune.analysis.experiment_runs import Experiment
 from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Experiment, Make, experiment_spec, run_experiment
+from lsmtune.recipes.experiment import Make, experiment_spec, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home

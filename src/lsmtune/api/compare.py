@@ -1,27 +1,24 @@
-"""The work of `lsmtune compare`; a module of its own so that `--help` is quick."""
+"""Optimizers against each other at equal numbers of trials."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from lsmtune.cli.describing import described, fitted, rule_of
-from lsmtune.cli.progress import progress, working
-from lsmtune.cli.tables import Column, paragraph, table_lines
-from lsmtune.cli.tuning import check_space
 from lsmtune.comparison.page import render_comparison
 from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document
 from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_model
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.recipes.jin2022.shipped import SHIPPED_VERSION
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
+from lsmtune.studies.disk_space import check_space
+from lsmtune.studies.observer import Observer
+from lsmtune.studies.session import prepare
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_file
-
-__all__ = ["Asked", "check_on_model", "lines", "outcome_document", "run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,34 +33,42 @@ class Asked:
     real: bool
 
 
-def run(
-    asked: Asked, home: Path, output: Path | None, tell: Callable[[str], None]
-) -> tuple[Path, Outcome]:
-    """Run the missing searches and write the page; return its path and the outcome."""
+@dataclass(frozen=True, slots=True)
+class ComparedOptimizers:
+    """The outcome of a comparison, and the file of its page."""
+
+    outcome: Outcome
+    page: Path
+
+    def document(self) -> dict[str, Any]:
+        """Return the outcome as JSON."""
+        return outcome_document(self.outcome)
+
+
+def compare(
+    asked: Asked, home: Path, observer: Observer | None = None, *, output: Path | None = None
+) -> ComparedOptimizers:
+    """Run the missing searches and write the page, into the home if `output` is not given."""
+    observer = observer or Observer()
     _check(asked)
-    if asked.real:
-        engine = engine_of(asked.spec)
-        # Before a folder is made: it finds mistakes.
-        _, ground = described(asked.spec, engine, rule_of(asked.spec, home))
-        asked = replace(asked, spec=fitted(asked.spec, ground, tell))
+    if asked.real:  # before a folder is made: it finds mistakes
+        asked = replace(asked, spec=prepare(asked.spec, home, observer).spec)
     with Home(home, create=True) as opened:
         results = opened.path / "results"
         name = f"compare-{asked.spec.name}"
-        curves: Iterator[Curve]
         if asked.real:
             check_space(asked.spec, opened)
             studies = engine_studies(asked.spec, asked.optimizers, asked.repeats)
-            curves = on_engine(studies, engine, opened, progress)
+            engine = engine_of(asked.spec)
+            curves = on_engine(studies, engine, opened, observer.running)
+            finished = list(_shown(curves, asked, observer.remark))
         else:
             kept = results / f"{name}-{_digest(asked)}.jsonl"
             jobs = describe_host().logical_cpus or 1
             curves = on_model(
                 asked.spec, asked.optimizers, asked.repeats, kept, jobs, home=opened.path
             )
-        if asked.real:
-            finished = list(_shown(curves, asked, tell))
-        else:
-            with working(
+            with observer.working(
                 "running the searches on a model that predicts the runs", delay_s=0
             ) as show:
                 finished = list(_shown(curves, asked, show))
@@ -71,15 +76,7 @@ def run(
         page = output or results / f"{name}.html"
     text = render_comparison(found, asked.spec, real=asked.real)
     write_file(page, text, "page", home)
-    return page, found
-
-
-def check_on_model(flags: Sequence[str]) -> None:
-    """Raise UserError for flags that the model of measured runs does not use."""
-    if flags:
-        raise UserError(
-            f"--{flags[0]}: allowed only with --real; add --real, or leave out --{flags[0]}"
-        )
+    return ComparedOptimizers(found, page)
 
 
 def _check(asked: Asked) -> None:
@@ -109,31 +106,3 @@ def _shown(curves: Iterator[Curve], asked: Asked, tell: Callable[[str], None]) -
             f"best objective / objective of the baseline: {curve.costs[-1]:.3f}"
         )
         yield curve
-
-
-def lines(found: Outcome, *, simulated: bool) -> list[str]:
-    """Return the outcome for people: a table, the best optimizer first."""
-    first = found.standings[0]
-    marks = [*first.best_at]
-    heading = (
-        "Objective of the best config after N trials, as a ratio to the baseline. A ratio below 1 "
-        f"is a gain. Each ratio is the median of {first.repeats} searches with its 95 % interval. "
-        f'"trials to target" is the number of trials until the ratio is at most {found.target:.3f}.'
-    )
-    if simulated:
-        heading += (
-            f" A model that was fitted to measured runs of RocksDB {SHIPPED_VERSION} predicted the "
-            "trials."
-        )
-    columns = [Column("optimizer", at_least=9)]
-    columns += [
-        Column(f"{mark} trials", at_least=13, drop=0 if mark == marks[-1] else len(marks) - at)
-        for at, mark in enumerate(marks)
-    ]
-    columns.append(Column("trials to target", at_least=11))
-    rows = []
-    for s in found.standings:
-        cells = [f"{i.median:.3f} ({i.low:.3f} to {i.high:.3f})" for i in s.best_at.values()]
-        median = s.trials_to_target[0]
-        rows.append([s.optimizer, *cells, "not reached" if median is None else str(median)])
-    return [*paragraph(heading), "", *table_lines(columns, rows)]

@@ -1,21 +1,28 @@
-"""The work of `lsmtune reproduce`; a module of its own so that `--help` is quick."""
+"""A published study, run again."""
 
 from dataclasses import fields
 from pathlib import Path
 
-from lsmtune.cli.describing import described
-from lsmtune.cli.progress import progress
-from lsmtune.cli.tuning import check_space
-from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.recipes.base import Asked, Reproduction
 from lsmtune.recipes.registry import RECIPES
 from lsmtune.store.home import Home
+from lsmtune.studies.disk_space import check_space
+from lsmtune.studies.observer import Observer
+from lsmtune.studies.session import prepare
 from lsmtune.system.write import write_file
 
 
-def run(name: str, asked: Asked, home: Path, output: Path | None) -> tuple[Path, Reproduction]:
+def reproduce(
+    name: str,
+    asked: Asked,
+    home: Path,
+    observer: Observer | None = None,
+    *,
+    output: Path | None = None,
+) -> tuple[Path, Reproduction]:
     """Run the recipe and write its page; return the path of the page and the result."""
+    observer = observer or Observer()
     if name not in RECIPES:
         raise UserError(f"recipe: {unknown_word('recipe', name, RECIPES)}")
     recipe = RECIPES[name]
@@ -27,11 +34,11 @@ def run(name: str, asked: Asked, home: Path, output: Path | None) -> tuple[Path,
             raise UserError(f"--{field.name}: not an option of recipe {name}; allowed: {known}")
     studies = recipe.studies(asked)
     for spec in studies:  # before a folder is made: it finds mistakes
-        described(spec, engine_of(spec), None)
+        prepare(spec, home, observer, published=True)
     with Home(home, create=True) as opened:
         for spec in studies:
             check_space(spec, opened)
-        found = recipe.run(asked, opened, progress)
+        found = recipe.run(asked, opened, observer.running)
         page = output or opened.path / "results" / f"{name}.html"
     write_file(page, found.page, "page", home)
     return page, found

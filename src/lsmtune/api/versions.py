@@ -1,7 +1,8 @@
-"""The work of `lsmtune verify --rocksdb`: winner and baseline on several versions of RocksDB."""
+"""Winner and baseline on several versions of RocksDB."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lsmtune.analysis.ground import stored_ground
@@ -9,22 +10,20 @@ from lsmtune.analysis.read_study import check_searches, read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Swept
 from lsmtune.analysis.swept_words import swept_document
-from lsmtune.analysis.upgrade import Upgrade, compare_versions, upgrade_answers, upgrade_document
+from lsmtune.analysis.upgrade import Upgrade, compare_versions, upgrade_document
 from lsmtune.analysis.upgrade_plan import upgrade_spec
-from lsmtune.cli import sweeping
-from lsmtune.cli.common import note
-from lsmtune.cli.describing import described
-from lsmtune.cli.tables import paragraph
-from lsmtune.cli.tuning import opened_for_runs
+from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
+from lsmtune.api.sweep import experiment_of, finished, version_remarks
 from lsmtune.engines.base import EngineFacts
-from lsmtune.engines.registry import engine_of
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import UserError
 from lsmtune.report.swept_page import render_swept, upgrade_section
 from lsmtune.report.words import listed
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
+from lsmtune.studies.observer import Observer
 from lsmtune.studies.same_system import check_same_system
+from lsmtune.studies.session import open_session, prepare
 from lsmtune.studies.verify import no_winner
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.write import write_file
@@ -34,7 +33,7 @@ from lsmtune.system.write import write_file
 class Upgraded:
     """The winner of the study `of` (a trial number) compared on several versions.
 
-    `view` is the stored study of the comparison.
+    `view` is the stored study of the comparison, and `page` the file of its page.
     """
 
     of: str
@@ -42,55 +41,60 @@ class Upgraded:
     upgrade: Upgrade
     swept: Swept
     view: StudyView
+    page: Path
 
     def document(self) -> dict[str, Any]:
         """Return the comparison as JSON."""
         own = {"study": self.of, "trial": self.trial}
         return {**own, **upgrade_document(self.upgrade), "experiment": swept_document(self.swept)}
 
-    def lines(self) -> Iterator[str]:
-        """Give the answers, then the experiment as text."""
-        for metric in self.upgrade.metrics:
-            for sentence in upgrade_answers(self.upgrade, metric):
-                yield from paragraph(sentence, hanging=2)
-        yield ""
-        yield from sweeping.lines(self.swept, self.view)
 
-
-def run_upgrade(
-    home: Home,
-    name: str,
-    trial: int | None,
+def compare_winner(
+    home_path: Path,
+    study: str,
     versions: Sequence[str],
-    tell: Callable[[str], None],
+    observer: Observer | None = None,
     *,
-    accept_noise: bool,
+    trial: int | None = None,
+    consent: Consent = nobody_to_ask,
+    accept_noise: bool = False,
 ) -> Upgraded:
     """Run what is missing of the experiment NAME-versions, write its page, return its result.
 
     `trial` is the number of a trial to use instead of the winner. UserError before the first run
     if a version is not installed or lacks a knob of the winner, or if the study has no winner.
     """
+    observer = observer or Observer()
+    with Home(home_path, create=False) as home:
+        ask_for_home(home.path, home.study(study).settings.model_dump(), consent)
+        return _compared(home, study, versions, observer, trial, accept_noise=accept_noise)
+
+
+def _compared(
+    home: Home,
+    name: str,
+    versions: Sequence[str],
+    observer: Observer,
+    trial: int | None,
+    *,
+    accept_noise: bool,
+) -> Upgraded:
     spec, winner = _planned(home, name, trial, versions)
-    table = spec.sweep
-    if table is None:
-        raise LsmtuneError(f"study {spec.name}: the table [sweep] is missing")
+    table = experiment_of(spec)
     _check_is_the_same(home, spec)
-    engine = engine_of(spec)
-    found = described(spec, engine, home.study(name).rule)
-    _check_same_baseline(home.study(name), spec, home, *found)
-    for remark in sweeping.remarks(found[1].base):
-        note(remark)
-    with opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study:
-        result = sweeping.finished(study)
+    prepared = prepare(spec, home.path, observer, source_rule=name)
+    _check_same_baseline(home.study(name), spec, home, prepared.facts, prepared.ground)
+    for remark in version_remarks(prepared.ground.base):
+        observer.remark(remark)
+    with open_session(home, prepared, observer, accept_noise=accept_noise) as session:
+        result = finished(session, observer)
         view = read_study(home, spec.name)
     upgrade = compare_versions(table, result.outcome.runs)
     page = home.path / "results" / spec.name / "report.html"
     title = f"Study {name}: winner and baseline on RocksDB {listed(list(table.versions))}"
     text = render_swept(result.swept, view, title, upgrade_section(upgrade))
     write_file(page, text, "page", home.path)
-    tell(f"page:            {page}")
-    return Upgraded(name, winner, upgrade, result.swept, view)
+    return Upgraded(name, winner, upgrade, result.swept, view, page)
 
 
 def _planned(

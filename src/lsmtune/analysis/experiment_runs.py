@@ -1,0 +1,144 @@
+"""Run what is missing of a controlled experiment and collect its results."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+
+from lsmtune.analysis.data_size import MIN_FLUSHES, flushes, too_small, written_bytes
+from lsmtune.analysis.inspect.assemble import assemble
+from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse, block_ratio
+from lsmtune.errors import LsmtuneError
+from lsmtune.knobs.types import Config
+from lsmtune.metrics.log_reader import read_log
+from lsmtune.metrics.measurement import Level
+from lsmtune.stats import Interval, of_several
+from lsmtune.store.records import complete_trials
+from lsmtune.studies.study import Study
+from lsmtune.studies.sweep import sweep
+from lsmtune.trials import Role, Status
+from lsmtune.workloads import Workload
+
+Cell = tuple[int, ...]
+Value = Callable[[SweptRun], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Results of a controlled experiment: workload, engine version, host, runs and analysis.
+
+    `trees` has the levels of each cell after its runs, in the order of the blocks. `logs` has the
+    LOG of the first run of some cells. `flushes` is how many times a run of a cell fills the
+    memtable, where that is known.
+    """
+
+    load: Workload
+    version: str
+    machine: str
+    outcome: Outcome
+    swept: Swept
+    trees: Mapping[Cell, tuple[tuple[Level, ...], ...]]
+    logs: Mapping[Cell, Inspection]
+    flushes: Mapping[Cell, float] = field(default_factory=dict)
+
+    def too_small(
+        self, needed: float = MIN_FLUSHES, cells: Sequence[Cell] | None = None
+    ) -> str | None:
+        """Return why the runs of these cells (default: all) write too little data, or None."""
+        counts = [n for cell, n in self.flushes.items() if cells is None or cell in cells]
+        return too_small(min(counts, default=None), self.load.num, needed)
+
+    def by_block(self, cell: Cell, value: Value) -> dict[int, float]:
+        """Return the measured values of a cell by block."""
+        values = ((run.block, value(run)) for run in self.outcome.runs if run.cell == cell)
+        return {block: found for block, found in values if found is not None}
+
+    def ratio(
+        self,
+        cell: Cell,
+        against: Cell,
+        value: Value,
+        of: "Experiment | None" = None,
+        comparisons: int = 1,
+    ) -> Interval | None:
+        """Return the ratio of a cell to another one over the blocks; None if it is undefined.
+
+        The other cell may belong to `of`, an experiment with the same workload seeds. With several
+        `comparisons`, all their intervals together have 95 % confidence (Bonferroni).
+        """
+        found, other = self.by_block(cell, value), (of or self).by_block(against, value)
+        return block_ratio(found, other, of_several(comparisons))
+
+    def mean(self, cell: Cell, value: Value) -> float | None:
+        """Return the mean of a cell; None if it was not measured."""
+        found = self.by_block(cell, value)
+        return fsum(found.values()) / len(found) if found else None
+
+
+def metric(name: str) -> Value:
+    """Return the function that reads a metric of a run; None if it was not measured."""
+    return lambda run: run.metrics.get(name)
+
+
+def finish(study: Study, logs_of: Sequence[Cell] = ()) -> Experiment:
+    """Run what is missing of the study's experiment and return its results."""
+    table = study.spec.sweep
+    if table is None:
+        raise LsmtuneError(
+            f"study {study.spec.name}: the table [sweep] is missing; a controlled experiment needs "
+            "this table"
+        )
+    done = sweep(study, table)
+    outcome = Outcome(
+        study.spec.name,
+        study.spec.workload.kind,
+        [
+            SweptRun(step.block, step.cell, result.metrics, result.disturbance is not None)
+            for step, result in done
+            if result.status is Status.COMPLETE
+        ],
+        [
+            (step.cell, f"{result.status.meaning}: {result.reason}")
+            for step, result in done
+            if result.status is not Status.COMPLETE
+        ],
+        {step.cell: step.config for step, _ in done if step.cell is not None},
+        study.stored.libraries,
+    )
+    swept = analyse(table, study.ground.catalogue, outcome)
+    trees: dict[Cell, tuple[tuple[Level, ...], ...]] = {}
+    for step, result in done:
+        if step.cell is not None and result.measurement is not None:
+            trees[step.cell] = (*trees.get(step.cell, ()), result.measurement.levels)
+    logs = {cell: _first_log(study, outcome.configs.get(cell)) for cell in logs_of}
+    return Experiment(
+        load=study.spec.workload,
+        version=str(study.stored.engine["version"]),
+        machine=study.stored.machine,
+        outcome=outcome,
+        swept=swept,
+        trees=trees,
+        logs={cell: log for cell, log in logs.items() if log is not None},
+        flushes=dict(_flushes(study, outcome)),
+    )
+
+
+def _flushes(study: Study, outcome: Outcome) -> Iterator[tuple[Cell, float]]:
+    """Yield the cells and how many times a run of each fills the memtable, where it is known."""
+    written = written_bytes(study.spec.workload)
+    if written is None and study.spec.workload.duration_s is not None:
+        measured = [run.metrics["flush_write_bytes"] for run in outcome.runs
+                    if "flush_write_bytes" in run.metrics]  # fmt: skip
+        written = min(measured, default=None)
+    for cell, config in outcome.configs.items():
+        count = flushes(written, study.space.settings(config))
+        if count is not None:
+            yield cell, count
+
+
+def _first_log(study: Study, config: Config | None) -> Inspection | None:
+    for trial in complete_trials(study.trials(), Role.TRIAL):
+        text = study.home.read_evidence(trial, "LOG") if trial.config == config else None
+        if text is not None:
+            return assemble("LOG", "LOG", read_log(text.splitlines()))
+    return None

@@ -1,0 +1,91 @@
+"""Measure configs that cover the range of every knob, to see which knobs matter."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsmtune.analysis.measurable import too_few_flushes
+from lsmtune.analysis.screened import screened_lines
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+from lsmtune.studies.observer import Observer
+from lsmtune.studies.screen import screen as run_configs
+from lsmtune.studies.session import open_session, prepare
+from lsmtune.system.host import describe_host
+from lsmtune.system.write import write_file
+
+_CPUS_A_RUN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """The runs of a screening, and the file of JSON lines that has them.
+
+    `few_flushes` runs flushed too seldom for an exact write amplification.
+    """
+
+    study: str
+    output: Path
+    runs: int
+    failed: int
+    few_flushes: int
+    disturbed_runs: int
+
+    def document(self) -> dict[str, Any]:
+        """Return the screening as JSON."""
+        return {
+            "study": self.study,
+            "runs": self.runs,
+            "failed": self.failed,
+            "few_flushes": self.few_flushes,
+            "disturbed_runs": self.disturbed_runs,
+            "output": str(self.output),
+        }
+
+
+def screen(
+    spec: StudySpec,
+    home_path: Path,
+    observer: Observer | None = None,
+    *,
+    output: Path | None = None,
+    jobs: int | None = None,
+    accept_noise: bool = False,
+) -> Screened:
+    """Measure the configs that are missing, and write all runs as JSON lines.
+
+    `output` is a file in the home if it is not given. `jobs` runs go on at the same time, by
+    default half as many as there are CPUs, but one at a time if more would change the results.
+    """
+    observer = observer or Observer()
+    if spec.screen is None:
+        raise LsmtuneError(
+            "screen: the study file has no table [screen]; add [screen] to the study file"
+        )
+    if spec.engine == "tikv" and jobs not in (None, 1):
+        raise UserError(
+            f"--jobs: invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed"
+        )
+    table = spec.screen
+    prepared = prepare(spec, home_path, observer)
+    spec = prepared.spec
+    with Home(home_path, create=True) as home:
+        with open_session(home, prepared, observer, accept_noise=accept_noise) as study:
+            most = 1 if spec.engine == "tikv" else describe_host().logical_cpus // _CPUS_A_RUN
+            side_by_side = jobs or max(1, most)
+            remark = run_configs(study, table, side_by_side)
+        if remark is not None:
+            observer.remark(f"lsmtune ran one config at a time: {remark}")
+        lines = screened_lines(home, spec.name)
+        path = output or home.path / "results" / spec.name / "runs.jsonl"
+        text = "".join(f"{line.to_json()}\n" for line in lines)
+        write_file(path, text, "runs", home.path)
+    return Screened(
+        study=spec.name,
+        output=path,
+        runs=len(lines),
+        failed=sum(line.error is not None for line in lines),
+        few_flushes=too_few_flushes(line.metrics for line in lines),
+        disturbed_runs=sum(line.disturbance is not None for line in lines),
+    )

@@ -1,0 +1,36 @@
+"""Take back changes of a winner that do not matter, and verify what is left."""
+
+from pathlib import Path
+
+from lsmtune.analysis.read_study import check_searches
+from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
+from lsmtune.api.results import write_results
+from lsmtune.api.study_result import read_result
+from lsmtune.api.verify import Verified
+from lsmtune.store.home import Home
+from lsmtune.studies.observer import Observer
+from lsmtune.studies.session import open_session, prepare
+from lsmtune.studies.simplify import simplify_winner
+from lsmtune.studies.verify import verify_contenders
+
+
+def simplify(
+    study: str,
+    home: Path,
+    observer: Observer | None = None,
+    *,
+    consent: Consent = nobody_to_ask,
+    accept_noise: bool = False,
+) -> Verified:
+    """Simplify the winner of a study and verify it; UserError if there is no winner."""
+    observer = observer or Observer()
+    with Home(home, create=False) as opened:
+        spec = opened.study(study).settings
+        check_searches(spec)
+        ask_for_home(opened.path, spec.model_dump(), consent)
+        prepared = prepare(spec, opened.path, observer)
+        with open_session(opened, prepared, observer, accept_noise=accept_noise) as session:
+            simplify_winner(session)
+            verify_contenders(session)
+        result = read_result(opened, study)
+        return Verified(result, write_results(opened, result, observer))

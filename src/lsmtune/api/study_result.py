@@ -1,0 +1,93 @@
+"""The result of a study, made once: text, page, JSON document and exported files render it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsmtune.analysis.claim import Claim, claim_of
+from lsmtune.analysis.deploy import FORMATS
+from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.study_view import ONLINE, StudyView
+from lsmtune.api.export import Exported, exported
+from lsmtune.api.online_files import online_export
+from lsmtune.report.study_document import show_document
+from lsmtune.store.home import Home
+from lsmtune.system.write import write_file
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a study as it is stored in the folder `home`.
+
+    `view` has its trials and verifications. `trial` is the number of the trial that the caller
+    chose instead of the winner, if any.
+    """
+
+    home: Path
+    view: StudyView
+    trial: int | None = None
+
+    @property
+    def study(self) -> str:
+        """The name of the study."""
+        return self.view.name
+
+    @cached_property
+    def claim(self) -> Claim:
+        """What verification has shown: `claim.gain` is true if a gain is proven."""
+        return claim_of(self.view)
+
+    def document(self) -> dict[str, Any]:
+        """Return the result as `lsmtune show --json` prints it."""
+        return show_document(self.view, self.claim)
+
+    def export(
+        self,
+        path: str | Path | None = None,
+        *,
+        form: str | None = None,
+        base: str | Path | None = None,
+        back: bool = False,
+    ) -> str:
+        """Return the file to deploy, or with `back` the file to undo it; write it to `path`.
+
+        `form` is a format of `lsmtune export --format`, by default the one to deploy. Only tuned
+        options change in the file `base`, by default the file of the baseline. UserError if there
+        is nothing to export.
+        """
+        text = self.exported(form, None if base is None else Path(base), back=back)
+        if path is not None:
+            write_file(Path(path), text.text, "options", like=text.source)
+        return text.text
+
+    def exported(self, form: str | None, base: Path | None, *, back: bool) -> Exported:
+        """Return text and source of the exported file; see `export`."""
+        chosen = form or FORMATS[self.view.engine][0]
+        with Home(self.home, create=False) as home:
+            if self.view.no_search == ONLINE:
+                return online_export(home, self.view, chosen, base, back=back)
+            return exported(home, self.view, chosen, base, back=back, claim=self.claim)
+
+    def page(self, path: str | Path | None = None) -> str:
+        """Return the HTML page of the study, which needs no network; write it to `path`."""
+        from lsmtune.report.page import render_page  # noqa: PLC0415 - slow to import
+
+        text = render_page(self.view, self.claim)
+        if path is not None:
+            write_file(Path(path), text, "page")
+        return text
+
+    def figure(self, name: str = "convergence") -> "Figure":
+        """Return a chart of the page as a plotly figure; UserError for an unknown name."""
+        from lsmtune.api.figures import figure  # noqa: PLC0415 - slow to import
+
+        return figure(self.view, name)
+
+
+def read_result(home: Home, study: str, trial: int | None = None) -> Result:
+    """Return the result of a stored study; UserError if it does not exist."""
+    return Result(home.path, read_study(home, study, trial), trial)

@@ -1,0 +1,162 @@
+"""Measure the winner of a study against its baseline in new pairs of runs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from lsmtune.analysis.read_study import check_searches
+from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
+from lsmtune.api.results import ResultFiles, write_results
+from lsmtune.api.study_result import Result, read_result
+from lsmtune.errors import UserError
+from lsmtune.spec import StudySpec, make_spec
+from lsmtune.store.home import Home
+from lsmtune.store.records import StoredStudy
+from lsmtune.studies.disk_space import check_space
+from lsmtune.studies.larger import SPARE, VerificationPlan, verification_plan, workload_at
+from lsmtune.studies.observer import Observer
+from lsmtune.studies.session import open_session, prepare
+from lsmtune.studies.study import Study
+from lsmtune.studies.verify import chosen
+from lsmtune.studies.verify import verify as run_verification
+from lsmtune.system.host import free_bytes
+from lsmtune.units import format_bytes, format_duration, parse_scale
+from lsmtune.workloads import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What to verify. None: the winner, the study's scale, its records, as many pairs as needed.
+
+    At another scale, the number of records grows with the tree.
+    """
+
+    study: str
+    trial: int | None = None
+    scale: str | None = None
+    num: int | None = None
+    pairs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The result of the study with the new pairs, and where page and files of the winner are."""
+
+    result: Result
+    files: ResultFiles
+
+
+def verify(
+    asked: Verification,
+    home: Path,
+    observer: Observer | None = None,
+    *,
+    consent: Consent = nobody_to_ask,
+    accept_noise: bool = False,
+) -> Verified:
+    """Run the pairs that are missing; an interrupted verification continues.
+
+    With `accept_noise`, runs that other programs disturb are marked and not repeated. UserError if
+    there is no such study or no winner, or if the disk may be too small.
+    """
+    observer = observer or Observer()
+    with Home(home, create=False) as opened:
+        with _opened(opened, asked, observer, consent, accept_noise=accept_noise) as (study, plan):
+            scale = scale_of(asked, study.spec)
+            _check_disk(plan, study.spec, opened)
+            if scale != study.spec.scale:
+                observer.remark(plan_text(plan, scale))
+            run_verification(study, scale, plan.workload, asked.trial, asked.pairs)
+        result = read_result(opened, asked.study, asked.trial)
+        winner = result if asked.trial is None else read_result(opened, asked.study)
+        return Verified(result, write_results(opened, winner, observer))
+
+
+def plan_verification(
+    asked: Verification,
+    home: Path,
+    observer: Observer | None = None,
+    *,
+    consent: Consent = nobody_to_ask,
+) -> tuple[VerificationPlan, str]:
+    """Return what `verify` would run, and at which scale; the engine reports only its options."""
+    observer = observer or Observer()
+    with (
+        Home(home, create=False) as opened,
+        _opened(opened, asked, observer, consent, accept_noise=False) as (study, plan),
+    ):
+        return plan, scale_of(asked, study.spec)
+
+
+@contextmanager
+def _opened(
+    home: Home, asked: Verification, observer: Observer, consent: Consent, *, accept_noise: bool
+) -> Iterator[tuple[Study, VerificationPlan]]:
+    """Open the study and plan the verification."""
+    stored = home.study(asked.study)
+    spec = stored.settings
+    check_searches(spec)
+    scale = scale_of(asked, spec)
+    workload = _workload_of(stored, scale, asked.num)
+    ask_for_home(home.path, spec.model_dump(), consent)
+    prepared = prepare(spec, home.path, observer)
+    with open_session(home, prepared, observer, accept_noise=accept_noise) as study:
+        trial = chosen(study, asked.trial)
+        yield study, verification_plan(study, trial, scale, workload, asked.pairs)
+
+
+def scale_of(asked: Verification, spec: StudySpec) -> str:
+    """Return the scale of the verification."""
+    return str(parse_scale(asked.scale or spec.scale, "--scale"))
+
+
+def _workload_of(study: StoredStudy, scale: str, num: int | None) -> Workload:
+    """Return the workload at a scale, with the number of records that the user gave."""
+    spec = study.settings
+    load = spec.workload if num is not None else workload_at(spec, Fraction(scale))
+    table = load.model_dump() | ({"num": num} if num is not None else {})
+    asked = {**study.spec, "workload": table, "scale": scale}
+    return make_spec(asked, "lsmtune verify", {"workload.num": "--num"}).workload
+
+
+def _check_disk(plan: VerificationPlan, spec: StudySpec, home: Home) -> None:
+    """Raise UserError if the disk may be too small for the runs."""
+    needed, free = plan.needed_bytes, free_bytes(home.path)
+    if needed is None:
+        check_space(spec.model_copy(update={"workload": plan.workload}), home)
+    elif free < needed:
+        raise UserError(
+            f"--home {home.path}: the disk has {format_bytes(free)} free, but a run may need "
+            f"{format_bytes(needed)} ({SPARE} times the expected peak); free space, or use a "
+            "smaller --scale or --num"
+        )
+
+
+def plan_text(plan: VerificationPlan, scale: str) -> str:
+    """Return what is left of a verification, in one sentence."""
+    fewest, most = plan.runs
+    start = f"verification at scale {scale} with {plan.workload.num:,} records: "
+    if most == 0:
+        return f"{start}all runs are done"
+    text = start + (f"{fewest} runs" if fewest == most else f"{fewest} to {most} runs")
+    if plan.seconds is not None and fewest:
+        low, high = map(format_duration, plan.seconds)
+        text += f"; about {low} to {high} for {fewest} runs"
+    if plan.peak_bytes is not None:
+        text += f"; at most about {format_bytes(plan.peak_bytes)} of disk at a time"
+    return text
+
+
+def plan_document(plan: VerificationPlan, scale: str) -> dict[str, Any]:
+    """Return the plan as JSON."""
+    return {
+        "scale": scale,
+        "workload": plan.workload.model_dump(),
+        "runs": list(plan.runs),
+        "seconds": plan.seconds and list(plan.seconds),
+        "peak_bytes": plan.peak_bytes,
+        "needed_bytes": plan.needed_bytes,
+    }
