@@ -15,8 +15,8 @@ from typing import Any
 
 from lsmtune.analysis.importance import find_importance, runs_of
 from lsmtune.analysis.importance_document import importance_document
-from lsmtune.knobs.catalogue import load
 from lsmtune.analysis.shipped_runs import Mode, shipped
+from lsmtune.knobs.catalogue import load
 from lsmtune.recipes.jin2022.study import METRICS, MODE_NAMES, MODES, Plan
 
 RESULTS = Path(__file__).parent / "results" / "parameter_study.json"

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from lsmtune.analysis.experiment_runs import Experiment
 from lsmtune.analysis.importance import find_importance, runs_of
 from lsmtune.analysis.swept import Outcome, SweptRun, analyse
 from lsmtune.engines.scripted import measured
@@ -31,7 +32,6 @@ from lsmtune.recipes.compaction_style import study as style
 from lsmtune.recipes.compaction_style.page import render_compaction_style
 from lsmtune.recipes.db_bench_study import study as commands
 from lsmtune.recipes.db_bench_study.page import render_db_bench_study
-from lsmtune.analysis.experiment_runs import Experiment
 from lsmtune.recipes.jin2022 import study as jin2022
 from lsmtune.recipes.jin2022.page import render_jin2022
 from lsmtune.recipes.sst_size import study as sst_size

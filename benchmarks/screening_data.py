@@ -14,8 +14,8 @@ import json
 import shlex
 from pathlib import Path
 
-from lsmtune.cli.main import run
 from lsmtune.analysis.shipped_runs import Mode, data_name
+from lsmtune.cli.main import run
 from lsmtune.store.home import Home
 
 ROOT = Path(__file__).parents[1]

@@ -19,11 +19,11 @@ from typing import Any
 from scipy.stats import spearmanr
 
 from lsmtune.analysis.importance import Runs, runs_of
+from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.batch import BatchLine, as_flags
 from lsmtune.knobs.design import design_configs
 from lsmtune.learning.importance import mdi, ped_anova, permutation
 from lsmtune.learning.models import FOREST, forest, held_out_accuracy
-from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.simulator import Run, known_knobs, predict
 from lsmtune.spaces import knob_space

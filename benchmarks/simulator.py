@@ -32,10 +32,10 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from lsmtune.analysis.importance import runs_of
-from lsmtune.batch import BatchLine, read_batch
-from lsmtune.cli.simulating import run_of
-from lsmtune.learning.models import FOREST, MODELS, fitted_model
 from lsmtune.analysis.shipped_runs import shipped
+from lsmtune.batch import BatchLine, read_batch
+from lsmtune.api.simulate import run_of
+from lsmtune.learning.models import FOREST, MODELS, fitted_model
 from lsmtune.simulator import Prediction, predict
 from lsmtune.spec import catalogue_of
 from lsmtune.workloads import Workload

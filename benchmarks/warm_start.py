@@ -17,6 +17,7 @@ from statistics import median
 
 import numpy as np
 
+from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.comparison.model import Modelled, modelled
 from lsmtune.comparison.race import Curve, search, trials_to
 from lsmtune.knobs.types import Config
@@ -25,7 +26,6 @@ from lsmtune.objective import parse_objective
 from lsmtune.optimizers.base import Observation, Optimizer
 from lsmtune.optimizers.earlier import Earlier
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, catalogue_of

@@ -11,7 +11,6 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.api.export import deployment, exported
 from lsmtune.batch import read_batch
-from lsmtune.report.study_document import show_document
 from lsmtune.cli.showing import summary_lines
 from lsmtune.engines.myrocks.options import read_base
 from lsmtune.engines.rocksdb.options import own_options
@@ -19,6 +18,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.report.optuna_storage import export_study
 from lsmtune.report.page import render_page
+from lsmtune.report.study_document import show_document
 from lsmtune.spec import catalogue_of, make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen

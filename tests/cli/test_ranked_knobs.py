@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from lsmtune.analysis import shipped_runs as shipped_data
 from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.screened import screened_lines
+from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.api.knob_ranking import ranked_knobs
 from lsmtune.cli.tuning import name_ranked_knobs
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.analysis import shipped_runs as shipped_data
-from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen

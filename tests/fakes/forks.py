@@ -28,7 +28,7 @@ from typing import IO, NoReturn
 from fakes.jars import fetch_as_told
 from fakes.patience import PATIENCE_S
 from lsmtune import cli
-from lsmtune.cli import checks
+from lsmtune.api import doctor
 from lsmtune.engines.libraries import maven
 from lsmtune.report.canvas import canvas
 from lsmtune.report.page import packed_plotly
@@ -204,7 +204,7 @@ def be_quick() -> None:
     calibration needs shorter runs, and nothing is downloaded: jars come from the test.
     """
     runner.DISTURBED_PERCENT = 100.0
-    checks._QUIET_S = 0.01
+    doctor._QUIET_S = 0.01
     calibration._RECORDS = 10_000
     maven.fetch_jar = fetch_as_told
 

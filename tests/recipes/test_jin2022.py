@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import jin2022_fitness
 from lsmtune.recipes.base import Progress
@@ -24,7 +25,6 @@ from lsmtune.recipes.jin2022.numbers import (
     verified,
 )
 from lsmtune.recipes.jin2022.page import render_jin2022
-from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.recipes.jin2022.study import Plan, Results, run
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec

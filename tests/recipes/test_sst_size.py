@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lsmtune.analysis.data_size import MIN_FLUSHES
 from lsmtune.cli.main import run as command
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.analysis.data_size import MIN_FLUSHES
 from lsmtune.recipes.sst_size.numbers import claims, diagonal, paper
 from lsmtune.recipes.sst_size.page import answer, render_sst_size
 from lsmtune.recipes.sst_size.study import Results, run, spec

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 from fakes.machines import keep_machine, on, planted, run_on
-from lsmtune.cli import checks
+from lsmtune.api import doctor
 from lsmtune.cli.main import run
 from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.scripted import ScriptedEngine
@@ -100,17 +100,17 @@ def test_a_new_study_and_a_calibration_run_the_same_rocksdb(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def calibrated_on(program: str | None) -> str | None:
-        assert checks.calibration_check(program, tmp_path).ok
+        assert doctor.calibration_check(program, tmp_path).ok
         return json.loads((tmp_path / "machine.json").read_text())["rocksdb"]
 
     installed = SimpleNamespace(record=SimpleNamespace(version="11.8.1"))
     monkeypatch.setattr(calibration, "_RECORDS", 5_000)
     monkeypatch.setattr(calibration, "fitted_constants", lambda *_: default_constants())
-    monkeypatch.setattr(checks, "default_engine", lambda engines: installed if engines else None)
-    monkeypatch.setattr(checks, "installed_engines", lambda _: [installed])
-    monkeypatch.setattr(checks, "loaded_library", lambda version, _: version)
-    monkeypatch.setattr(checks, "library_engine", OfVersion)
-    monkeypatch.setattr(checks, "RocksDB", lambda _: OfVersion("7.8.3"))
+    monkeypatch.setattr(doctor, "default_engine", lambda engines: installed if engines else None)
+    monkeypatch.setattr(doctor, "installed_engines", lambda _: [installed])
+    monkeypatch.setattr(doctor, "loaded_library", lambda version, _: version)
+    monkeypatch.setattr(doctor, "library_engine", OfVersion)
+    monkeypatch.setattr(doctor, "RocksDB", lambda _: OfVersion("7.8.3"))
     assert calibrated_on(None) == "11.8.1"
     assert calibrated_on("db_bench") == "7.8.3"
 
@@ -128,10 +128,10 @@ def test_doctor_keeps_it_in_the_home_and_simulate_takes_it_from_there(
     slow = planted(writer=2.0, background=2.0, zlib=2.0)
     monkeypatch.setattr(calibration, "_RECORDS", 20_000)
     monkeypatch.setenv("PATH", str(tmp_path))  # no other engine is found and started
-    monkeypatch.setattr(checks, "RocksDB", lambda program: on(slow))
+    monkeypatch.setattr(doctor, "RocksDB", lambda program: on(slow))
     assert run(["doctor", "--calibrate", "--json", "--home", str(tmp_path)]) in (0, 1)
     told = json.loads(capsys.readouterr().out)
-    assert [c["ok"] for c in told["checks"] if c["name"] == "calibration"] == [True]
+    assert [c["ok"] for c in told["doctor"] if c["name"] == "calibration"] == [True]
     calibrated_s, said = simulated_cpu_s()
     assert "--calibrate" not in said
     assert calibrated_s == pytest.approx(2 * guessed_s, rel=0.15)

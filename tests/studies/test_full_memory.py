@@ -11,10 +11,10 @@ from lsmtune import rescale
 from lsmtune.analysis.read_study import read_study
 from lsmtune.api.export import deployment
 from lsmtune.cli.main import run
-from lsmtune.report.study_document import show_document
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Config
 from lsmtune.objective import Metrics, parse_objective
+from lsmtune.report.study_document import show_document
 from lsmtune.rule import SizeRule
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home

@@ -10,10 +10,10 @@ import pytest
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
-from lsmtune.report.study_document import show_document
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
+from lsmtune.report.study_document import show_document
 from lsmtune.spaces import new_rule, stored_rule
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home

@@ -8,11 +8,11 @@ import pytest
 
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.plan import plan_document, plan_lines
-from lsmtune.report.study_document import show_document
 from lsmtune.cli.showing import summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.report.page import render_page
+from lsmtune.report.study_document import show_document
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from lsmtune.analysis.read_study import read_study
-from lsmtune.report.study_document import show_document
 from lsmtune.cli.showing import summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.report.page import render_page
+from lsmtune.report.study_document import show_document
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials

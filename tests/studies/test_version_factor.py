@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from fakes.versions import NEW, OLD, Played
+from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.analysis.read_study import read_study
 from lsmtune.engines.rocksdb.versions import Versions
 from lsmtune.engines.scripted import measured
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION
-from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial

@@ -24,11 +24,14 @@ def doctor(
     An installed version of RocksDB or db_bench is enough. MyRocks, the embedded
     stores and go-ycsb are optional. The exit code is 1 if a check fails.
     """
-    from lsmtune.cli.checks import calibration_check, check_lines, run_checks
+    from lsmtune.api import doctor as api
+    from lsmtune.cli.checks import check_lines
+    from lsmtune.cli.progress import TerminalObserver
 
-    checks = run_checks(program, home)
+    observer = TerminalObserver()
+    checks = api.doctor(program, home, observer)
     if calibrate:
-        checks.append(calibration_check(program, home))
+        checks.append(api.calibrate(program, home, observer))
     ok = all(check.ok for check in checks)
     if as_json:
         print_json({"ok": ok, "checks": [check.document() for check in checks]})

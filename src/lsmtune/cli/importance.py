@@ -45,15 +45,21 @@ def importance(
     The command needs a study whose configs cover the range of each knob, e.g. a study of
     `lsmtune screen`.
     """
-    from lsmtune.analysis.importance_document import importance_document
+    from lsmtune.api import importance as api
     from lsmtune.cli import importances
+    from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.system.write import write_file
 
-    title, found = importances.compute(study, batch, metric or [], repeats, home)
+    observer = TerminalObserver()
+    found = api.importance(
+        home, study=study, batch=batch, metrics=metric or [], repeats=repeats, observer=observer
+    )
     if page is not None:
-        importances.write_page(page, title, found)
+        with observer.working("writing the page"):
+            write_file(page, found.page(), "page")
     if as_json:
-        print_json(importance_document(found))
+        print_json(found.document())
         return
-    say_all(importances.lines(found))
+    say_all(importances.lines(found.importance))
     if page is not None:
         say(f"page: {page}")

@@ -1,16 +1,11 @@
-"""The work of `lsmtune importance`; a module of its own so that `--help` is quick."""
+"""The importance of the knobs as text."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 from lsmtune.analysis.importance import (
-    DEFAULT_METRICS,
     Importance,
     KnobImportance,
     MetricImportance,
-    find_importance,
-    runs_of,
-    usual_repeats,
 )
 from lsmtune.analysis.importance_words import (
     accuracy_text,
@@ -18,16 +13,7 @@ from lsmtune.analysis.importance_words import (
     effect_text,
     verdict_text,
 )
-from lsmtune.analysis.screened import screened_lines
-from lsmtune.batch import BatchLine, read_batch
-from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, paragraph, table_lines
-from lsmtune.errors import UserError
-from lsmtune.metrics.definitions import metric as known_metric
-from lsmtune.report.importance_page import render_importance
-from lsmtune.spec import catalogue_of
-from lsmtune.store.home import Home
-from lsmtune.system.write import write_file
 
 _LEGEND = (
     "R² lost: how much accuracy (R²) the predictions of the metric lose without the knob. MDI: "
@@ -36,47 +22,6 @@ _LEGEND = (
     "the runs and all runs. Lasso: rank of the knob in a linear model, 1 for the strongest. For "
     "the other columns, a larger number means a more important knob."
 )
-
-
-def compute(
-    study: str | None, batch: Path | None, metrics: Sequence[str], repeats: int | None, home: Path
-) -> tuple[str, Importance]:
-    """Return a title and the importance; UserError for runs that cannot be used."""
-    if (study is None) == (batch is None):
-        raise UserError("importance: name either a STUDY or --batch FILE, but not both")
-    lines = _lines(study, batch, home)
-    # That all runs have the same engine and workload is checked later.
-    first = lines[0] if lines else BatchLine("none")
-    runs = runs_of(lines, catalogue_of(first.engine, first.workload))
-    kind = runs.first[0].workload.kind
-    names = [known_metric(name, "metric").name for name in metrics]
-    chosen = names or [name for name in DEFAULT_METRICS[kind] if name in runs.metrics]
-    if not chosen:
-        raise UserError(
-            f"importance: fewer than {runs.fewest} configs have a value of one of the usual "
-            f"metrics ({', '.join(DEFAULT_METRICS[kind])}); add --metric with another metric: "
-            f"{', '.join(runs.metrics) or 'none has enough values'}"
-        )
-    with working(f"fitting models that predict {', '.join(chosen)} from {len(runs.first)} configs"):
-        found = find_importance(runs, chosen, repeats or usual_repeats(runs))
-    return study or str(batch), found
-
-
-def _lines(study: str | None, batch: Path | None, home: Path) -> list[BatchLine]:
-    if batch is None:
-        with Home(home, create=False) as opened:
-            return screened_lines(opened, str(study))
-    lines = read_batch(batch)
-    bad = [line for line in lines if line.is_wrong]
-    if bad:
-        raise UserError(f"batch {batch}: {bad[0].error}")
-    return lines
-
-
-def write_page(path: Path, title: str, importance: Importance) -> None:
-    """Write the page about the importance."""
-    with working("writing the page"):
-        write_file(path, render_importance(title, importance), "page")
 
 
 def lines(importance: Importance) -> Iterator[str]:

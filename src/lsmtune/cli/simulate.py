@@ -54,24 +54,22 @@ def simulate(
     """
     import json
 
-    from lsmtune.cli import simulating
-    from lsmtune.errors import UserError
+    from lsmtune.api import simulate as api
+    from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.cli.simulating import table
+    from lsmtune.system.write import write_file
 
-    given = [name for name, value in (("STUDY", study), ("--batch", batch)) if value is not None]
-    given += ["--set"] if given and set_ else []
-    if len(given) > 1:
-        raise UserError(f"simulate: use only one of {' and '.join(given)}")
-    asked = simulating.asked_runs(study, batch, home, num, scale, set_ or ())
-    for remark in (*simulating.modelled_texts(asked.lines), *asked.remarks):
+    found = api.simulate(
+        home, study=study, batch=batch, num=num, scale=scale, changes=set_ or (),
+        observer=TerminalObserver(),
+    )  # fmt: skip
+    for remark in found.remarks:
         note(f"lsmtune: {remark}")
-    answers = simulating.predicted(asked.lines, asked.constants)
-    if batch is None and (wrong := next((a for a in answers if "error" in a), None)):
-        raise UserError(f"simulate: {wrong['id']}: {wrong['error']}")
     if as_json or batch is not None:
-        for answer in answers:
+        for answer in found.answers:
             say(json.dumps(answer))
     else:
-        say_all(simulating.table(answers, asked))
+        say_all(table(found.answers, found.asked))
     if page is not None:
-        simulating.write_page(page, asked.lines, asked.constants)
+        write_file(page, found.page(), "page")
         note(f"page: {page}")

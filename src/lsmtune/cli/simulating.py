@@ -1,206 +1,14 @@
-"""The work of `lsmtune simulate`."""
+"""Predictions as a table."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.ground import stored_ground
-from lsmtune.analysis.read_study import read_study
-from lsmtune.batch import BatchLine, as_flags, knob_value, read_batch
-from lsmtune.cli.progress import working
+from lsmtune.api.simulate import SHOWN, AskedRuns
 from lsmtune.cli.tables import Column, paragraph, table_lines
-from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.knob_text import find_knob, parse_value, readable_value
-from lsmtune.knobs.types import Config, Settings, Value
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.simulation_page import Film, render_films
 from lsmtune.report.words import TIMES, metric_value
-from lsmtune.simulator import (
-    MODELLED_VERSION,
-    Constants,
-    Prediction,
-    Probe,
-    Run,
-    known_knobs,
-    load_machine,
-    modelled,
-    modelled_text,
-    predict,
-    recorded,
-    why_unmodelled,
-)
-from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, make_spec, without_load
-from lsmtune.store.home import MACHINE, Home
-from lsmtune.studies.description import rule_of_new
-from lsmtune.system.host import describe_host
-from lsmtune.system.write import write_file
-from lsmtune.trials import Base, Protocol
 
-_ENGINES = {"rocksdb", "simulated"}
-_SHOWN = 2
-_PROTOCOL = Protocol()
-_PROBE = Probe(_PROTOCOL.probe_reads, _PROTOCOL.scan_length)
-"""The reads after a load, as in a trial."""
-_AT_ONCE = 64
-"""Runs that are predicted between two lines of progress."""
 _LONG_LABEL = 12
-_IGNORED = "the simulator ignores these knobs"
-
-
-@dataclass(frozen=True, slots=True)
-class AskedRuns:
-    """The runs to predict with their labels, the constants of this machine, remarks.
-
-    `scale` is that of the tree, if it is known.
-    """
-
-    lines: list[BatchLine]
-    labels: list[str]
-    constants: Constants | None
-    remarks: list[str]
-    scale: str | None = None
-
-
-def asked_runs(
-    study: str | None, batch: Path | None, home: Path, num: int, scale: str, changes: Sequence[str]
-) -> AskedRuns:
-    """Return the runs of a file, of a study, or of the defaults with and without changes."""
-    machine = load_machine(home / MACHINE, describe_host())
-    constants, remarks = (machine.constants if machine else None), []
-    if machine is None:
-        remarks.append(
-            "times are estimates for a machine with two cores; `lsmtune doctor --calibrate` "
-            "fits the estimates to this machine"
-        )
-    if batch is not None:
-        lines = asked_lines(batch)
-    elif study is not None:
-        lines = of_study(study, home)
-    else:
-        return _defaults(num, scale, changes, remarks, constants)
-    if ignored := sorted(_differing(lines) - known_knobs()):
-        remarks.append(f"{_IGNORED}: {', '.join(ignored)}")
-    labels = [{"base": "baseline"}.get(line.id, line.id) for line in lines]
-    return AskedRuns(lines, labels, constants, remarks)
-
-
-def asked_lines(batch: Path) -> list[BatchLine]:
-    """Return the lines of a file; a line that cannot be predicted has an error.
-
-    UserError for runs of an engine that is not simulated.
-    """
-    lines = read_batch(batch)
-    if others := sorted({line.engine for line in lines} - _ENGINES):
-        raise UserError(
-            f"batch {batch}: lsmtune cannot simulate the engine {others[0]}; supported: rocksdb"
-        )
-    return list(map(_checked, lines))
-
-
-def _checked(line: BatchLine) -> BatchLine:
-    """Return the line, with an error if the simulator does not model one of its values."""
-    reason = why_unmodelled(line.knobs) if line.error is None else None
-    return line if reason is None else replace(line, error=reason)
-
-
-def of_study(name: str, home_path: Path) -> list[BatchLine]:
-    """Return the baseline of a study, and its winner if it has one."""
-    with Home(home_path, create=False) as home:
-        view = read_study(home, name)
-        spec, ground = stored_ground(home, name)
-    if spec.engine not in _ENGINES:
-        raise UserError(
-            f"study {name!r}: lsmtune cannot simulate the engine {spec.engine}; supported: rocksdb"
-        )
-    space = knob_space(spec, ground)
-    configs = {"base": space.default()}
-    if view.best_trial is not None:
-        configs[f"trial {view.best_trial.number}"] = Config(view.best_trial.config)
-    return [
-        _line(label, spec.load_at(config), space.settings(config), spec.seed, space.version)
-        for label, config in configs.items()
-    ]
-
-
-def _defaults(
-    num: int,
-    scale: str,
-    changes: Sequence[str],
-    remarks: Sequence[str],
-    constants: Constants | None,
-) -> AskedRuns:
-    """RocksDB's defaults at that scale, and the same with the changes."""
-    given = {"workload": {"name": "fillrandom", "num": num}, "scale": scale}
-    spec = make_spec(given, "lsmtune simulate", {"workload.num": "--num", "scale": "--scale"})
-    catalogue = load(spec.engine)
-    base = Base(options="", settings=catalogue.defaults(1))
-    files = describe_host().max_open_files
-    space = knob_space(spec, Ground(catalogue, base, files, rule_of_new(spec)))
-    settings = space.settings(space.default())
-    lines = [_line("defaults", spec.workload, settings, spec.seed)]
-    if not changes:
-        return AskedRuns(lines, ["defaults"], constants, list(remarks), spec.scale)
-    changed = dict(map(_change, changes))
-    ident = ", ".join(f"{name} = {value}" for name, value in changed.items())
-    lines.append(_checked(_line(ident, spec.workload, {**settings, **changed}, spec.seed)))
-    knobs = [catalogue.knob(name) for name in changed]
-    words = {knob.name: readable_value(knob, changed[knob.name]) for knob in knobs}
-    notes = [
-        f"{knob.name}: the default at scale {spec.scale} is "
-        f"{readable_value(knob, settings[knob.name])}; lsmtune keeps your {words[knob.name]}"
-        for knob in knobs
-        if knob.scales and spec.scale_value != 1
-    ]
-    if ignored := sorted(set(changed) - known_knobs()):
-        notes.append(f"{_IGNORED}: {', '.join(ignored)}")
-    label = ", ".join(f"{name} = {text}" for name, text in words.items())
-    return AskedRuns(lines, ["defaults", label], constants, [*remarks, *notes], spec.scale)
-
-
-def _line(
-    name: str, workload: Any, settings: Settings, seed: int, version: str = MODELLED_VERSION
-) -> BatchLine:
-    flags = as_flags(without_load(settings), load("rocksdb"))
-    return BatchLine(name, workload, flags, seed=seed, rocksdb=version)
-
-
-def _change(text: str) -> tuple[str, Value]:
-    name, separator, value = text.partition("=")
-    if not separator:
-        raise UserError(
-            f"--set: invalid change {text!r}; use KNOB=VALUE, e.g. write_buffer_size=64MiB"
-        )
-    catalogue = load("rocksdb")
-    knob = modelled(find_knob(catalogue, name.strip(), "--set"))
-    return knob.name, knob_value(catalogue, knob.name, parse_value(knob, value.strip(), "--set"))
-
-
-def predicted(lines: Sequence[BatchLine], constants: Constants | None) -> list[dict[str, Any]]:
-    """Return the answer to each line, in their order."""
-    good = [line for line in lines if line.error is None]
-    predictions: list[Prediction] = []
-    with working(f"simulating {len(good)} runs") as show:
-        for start in range(0, len(good), _AT_ONCE):
-            show(f"simulating run {start + 1} of {len(good)}")
-            predictions += predict(list(map(run_of, good[start : start + _AT_ONCE])), constants)
-    return list(_answers(lines, iter(predictions)))
-
-
-def _answers(
-    lines: Sequence[BatchLine], predictions: Iterator[Prediction]
-) -> Iterator[dict[str, Any]]:
-    for line in lines:
-        if line.error is not None:
-            yield {"id": line.id, "error": line.error}
-            continue
-        prediction = next(predictions)
-        if prediction.error:
-            yield {"id": line.id, "error": prediction.error}
-        else:
-            yield {"id": line.id, "rocksdb": version_of(line), "metrics": prediction.metrics}
 
 
 def table(answers: Sequence[dict[str, Any]], asked: AskedRuns) -> Iterator[str]:
@@ -211,7 +19,7 @@ def table(answers: Sequence[dict[str, Any]], asked: AskedRuns) -> Iterator[str]:
         f"predicted, not measured: workload {load.name}, {load.num:,} records{scale}"
     )
     labels = list(asked.labels)
-    if len(labels) == _SHOWN and len(labels[1]) > _LONG_LABEL:
+    if len(labels) == SHOWN and len(labels[1]) > _LONG_LABEL:
         yield from paragraph(f"changed: {labels[1]}", hanging=2)
         yield ""
         labels[1] = "changed"
@@ -234,39 +42,3 @@ def table(answers: Sequence[dict[str, Any]], asked: AskedRuns) -> Iterator[str]:
 
 def _ratio(value: float, reference: float) -> str:
     return f"{value / reference:.2f} {TIMES}" if reference > 0 else ""
-
-
-def _differing(lines: Sequence[BatchLine]) -> set[str]:
-    """The knobs in which lines differ; of a single line all that it sets."""
-    good = [line for line in lines if line.error is None]
-    names = {name for line in good for name in line.knobs}
-    if len(good) == 1:
-        return names
-    return {name for name in names if len({line.knobs.get(name) for line in good}) > 1}
-
-
-def run_of(line: BatchLine) -> Run:
-    """Return the line in the form of the simulator."""
-    return Run(line.workload, line.knobs, line.seed or 1, _PROBE, version_of(line))
-
-
-def version_of(line: BatchLine) -> str:
-    """Return the version of RocksDB whose rules the line's prediction follows."""
-    return line.rocksdb or MODELLED_VERSION
-
-
-def modelled_texts(lines: Sequence[BatchLine]) -> list[str]:
-    """Return which versions the predictions of the lines are for, one sentence per version."""
-    good = (line for line in lines if line.error is None)
-    return [modelled_text(version) for version in dict.fromkeys(map(version_of, good))]
-
-
-def write_page(path: Path, lines: Sequence[BatchLine], constants: Constants | None) -> None:
-    """Write the page that plays the first two runs; UserError if one cannot be simulated."""
-    if wrong := next((line for line in lines[:_SHOWN] if line.error is not None), None):
-        raise UserError(f"--page: line {wrong.id}: {wrong.error}")
-    if not lines:
-        raise UserError("--page: the batch file has no runs to show")
-    runs = [(line.id, run_of(line)) for line in lines[:_SHOWN]]
-    films = [Film(name, run, recorded(run, constants)) for name, run in runs]
-    write_file(path, render_films(films, is_calibrated=constants is not None), "page")

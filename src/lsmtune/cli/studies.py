@@ -4,17 +4,16 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, print_json, say, say_all
+from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, ask, print_json, say, say_all
 from lsmtune.cli.common import Home as HomePath
 
 
 def studies(home: HomePath = DEFAULT_HOME, as_json: Json = False) -> None:
     """List the studies of a home folder, oldest first."""
-    from lsmtune.cli.managing import study_rows, table_of
-    from lsmtune.store.home import Home
+    from lsmtune.api import manage
+    from lsmtune.cli.managing import table_of
 
-    with Home(home, create=False) as opened:
-        rows = study_rows(opened)
+    rows = manage.studies(home)
     if as_json:
         print_json(rows)
     else:
@@ -27,9 +26,9 @@ def rename(
     home: HomePath = DEFAULT_HOME,
 ) -> None:
     """Rename a study. Pages and exported files keep the old name."""
-    from lsmtune.cli.managing import rename_study
+    from lsmtune.api import manage
 
-    rename_study(home, study, new)
+    manage.rename(home, study, new)
     say(f"study {study!r} is now {new!r}")
 
 
@@ -39,7 +38,10 @@ def delete(
     home: HomePath = DEFAULT_HOME,
 ) -> None:
     """Delete the runs of a study. The files in results/STUDY stay."""
-    from lsmtune.cli.managing import delete_study
+    from lsmtune.api import manage
+    from lsmtune.report.words import counted
 
-    for line in delete_study(home, study, agreed=yes):
-        say(line)
+    done = manage.delete(home, study, None if yes else ask)
+    say(f"deleted: study {study!r} with {counted(done.runs, 'run')}")
+    if done.results is not None:
+        say(f"kept:    {done.results}")

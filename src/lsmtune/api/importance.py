@@ -1,0 +1,85 @@
+"""The effect of each knob on each metric."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsmtune.analysis.importance import (
+    DEFAULT_METRICS,
+    Importance,
+    find_importance,
+    runs_of,
+    usual_repeats,
+)
+from lsmtune.analysis.importance_document import importance_document
+from lsmtune.analysis.screened import screened_lines
+from lsmtune.batch import BatchLine, read_batch
+from lsmtune.errors import UserError
+from lsmtune.metrics.definitions import metric as known_metric
+from lsmtune.report.importance_page import render_importance
+from lsmtune.spec import catalogue_of
+from lsmtune.store.home import Home
+from lsmtune.studies.observer import Observer
+
+
+@dataclass(frozen=True, slots=True)
+class ImportanceResult:
+    """The importance of the knobs in the runs that `title` names: a study or a file."""
+
+    title: str
+    importance: Importance
+
+    def document(self) -> dict[str, Any]:
+        """Return the importance as JSON."""
+        return importance_document(self.importance)
+
+    def page(self) -> str:
+        """Return the HTML page about the importance."""
+        return render_importance(self.title, self.importance)
+
+
+def importance(
+    home: Path,
+    *,
+    study: str | None = None,
+    batch: Path | None = None,
+    metrics: Sequence[str] = (),
+    repeats: int | None = None,
+    observer: Observer | None = None,
+) -> ImportanceResult:
+    """Rank the knobs by their effect on each metric, in the runs of a study or of a file.
+
+    `metrics` are by default those that suit the workload. `repeats` is the number of
+    cross-validations. UserError for runs that cannot be used.
+    """
+    if (study is None) == (batch is None):
+        raise UserError("importance: name either a STUDY or --batch FILE, but not both")
+    lines = _lines(study, batch, home)
+    # That all runs have the same engine and workload is checked later.
+    first = lines[0] if lines else BatchLine("none")
+    runs = runs_of(lines, catalogue_of(first.engine, first.workload))
+    kind = runs.first[0].workload.kind
+    names = [known_metric(name, "metric").name for name in metrics]
+    chosen = names or [name for name in DEFAULT_METRICS[kind] if name in runs.metrics]
+    if not chosen:
+        raise UserError(
+            f"importance: fewer than {runs.fewest} configs have a value of one of the usual "
+            f"metrics ({', '.join(DEFAULT_METRICS[kind])}); add --metric with another metric: "
+            f"{', '.join(runs.metrics) or 'none has enough values'}"
+        )
+    fitting = f"fitting models that predict {', '.join(chosen)} from {len(runs.first)} configs"
+    with (observer or Observer()).working(fitting):
+        found = find_importance(runs, chosen, repeats or usual_repeats(runs))
+    return ImportanceResult(study or str(batch), found)
+
+
+def _lines(study: str | None, batch: Path | None, home: Path) -> list[BatchLine]:
+    if batch is None:
+        with Home(home, create=False) as opened:
+            return screened_lines(opened, str(study))
+    lines = read_batch(batch)
+    bad = [line for line in lines if line.is_wrong]
+    if bad:
+        raise UserError(f"batch {batch}: {bad[0].error}")
+    return lines
