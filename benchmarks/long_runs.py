@@ -12,8 +12,8 @@ import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from lsmtune.batch import BatchLine, as_flags, read_batch
 from lsmtune.api.simulate import run_of
+from lsmtune.batch import BatchLine, as_flags, read_batch
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench

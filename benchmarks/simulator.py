@@ -33,8 +33,8 @@ from scipy.stats import spearmanr
 
 from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.shipped_runs import shipped
-from lsmtune.batch import BatchLine, read_batch
 from lsmtune.api.simulate import run_of
+from lsmtune.batch import BatchLine, read_batch
 from lsmtune.learning.models import FOREST, MODELS, fitted_model
 from lsmtune.simulator import Prediction, predict
 from lsmtune.spec import catalogue_of

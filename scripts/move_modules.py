@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import libcst as cst
+from libcst import metadata
 from libcst.helpers import get_full_name_for_node
 
 _FOLDERS = ("src", "tests", "benchmarks", "scripts")
@@ -141,36 +142,51 @@ _NO_SEMICOLON = cst.MaybeSentinel.DEFAULT
 
 
 class _Renamer(cst.CSTTransformer):
-    """Renames the uses of imported names; attributes and keywords of the same name stay."""
+    """Renames the uses of imported names; other names that are spelled alike stay."""
+
+    METADATA_DEPENDENCIES = (metadata.ScopeProvider,)
 
     def __init__(self, renamed: Mapping[str, str]) -> None:
         super().__init__()
         self._renamed = renamed
-
-    def leave_Attribute(  # noqa: N802 - libcst's name
-        self, original_node: cst.Attribute, updated_node: cst.Attribute
-    ) -> cst.Attribute:
-        return updated_node.with_changes(attr=original_node.attr)
-
-    def leave_Arg(  # noqa: N802 - libcst's name
-        self, original_node: cst.Arg, updated_node: cst.Arg
-    ) -> cst.Arg:
-        return updated_node.with_changes(keyword=original_node.keyword)
+        self._annotations = 0
 
     def leave_Name(  # noqa: N802 - libcst's name
         self, original_node: cst.Name, updated_node: cst.Name
     ) -> cst.Name:
-        return updated_node.with_changes(
-            value=self._renamed.get(original_node.value, original_node.value)
-        )
+        old = original_node.value
+        if old not in self._renamed or not self._is_import(original_node):
+            return updated_node
+        return updated_node.with_changes(value=self._renamed[old])
+
+    def visit_Annotation(self, node: cst.Annotation) -> None:  # noqa: N802 - libcst's name
+        self._annotations += 1
+
+    def leave_Annotation(  # noqa: N802 - libcst's name
+        self, original_node: cst.Annotation, updated_node: cst.Annotation
+    ) -> cst.Annotation:
+        self._annotations -= 1
+        return updated_node
 
     def leave_SimpleString(  # noqa: N802 - libcst's name
         self, original_node: cst.SimpleString, updated_node: cst.SimpleString
     ) -> cst.SimpleString:
         """Rename annotations that are strings."""
         quote, text = original_node.quote, original_node.raw_value
-        new = self._renamed.get(text, text)
+        new = self._renamed.get(text, text) if self._annotations else text
         return updated_node.with_changes(value=f"{original_node.prefix}{quote}{new}{quote}")
+
+    def _is_import(self, node: cst.Name) -> bool:
+        """Return whether the name is an imported or a defined one, and no other variable."""
+        scope = self.get_metadata(metadata.ScopeProvider, node, None)
+        if scope is None:
+            return False  # an attribute, a keyword, or the name of an import
+        return all(
+            isinstance(found, metadata.ImportAssignment)
+            or isinstance(found.node, cst.ClassDef | cst.FunctionDef)
+            for found in scope[node.value]
+            if isinstance(found, metadata.Assignment)
+        )
 
 
 def rewritten(source: str, moves: Moves, module: str | None = None) -> str:
@@ -183,7 +199,11 @@ def rewritten(source: str, moves: Moves, module: str | None = None) -> str:
         if old.partition(":")[0] == module and moves.names[old].partition(":")[0] == module
     }
     renamed = {old: new for old, new in {**rewriter.renamed, **own}.items() if old != new}
-    return (tree.visit(_Renamer(renamed)) if renamed else tree).code
+    if not renamed:
+        return tree.code
+    # The names of the imports are rewritten already, so scopes come from the source as it was.
+    old = metadata.MetadataWrapper(cst.parse_module(source)).visit(_Renamer(renamed))
+    return old.visit(_Rewriter(moves)).code
 
 
 def _dotted(name: str) -> cst.Attribute | cst.Name:

@@ -86,7 +86,7 @@ def _quick_commands() -> Iterator[None]:
     No test depends on what other programs do.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lsmtune.api.doctor._QUIET_S", 0.01)
+        patch.setattr("lsmtune.studies.busy._QUIET_S", 0.01)
         # Where other work slows a command down, it would print what it is doing.
         patch.setattr("lsmtune.cli.progress.working.__defaults__", (3600.0,))
         patch.setattr("typer.main.get_command", cache(partial(_built, typer.main.get_command)))

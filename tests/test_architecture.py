@@ -21,11 +21,13 @@ FLOORS: dict[str, int] = {
     "knobs": 1, "workloads": 1, "metrics": 1, "learning": 1,
     "records": 2, "simulator": 2,
     "engines": 3, "optimizers": 3, "store": 3,
-    "studies": 4, "analysis": 4,
-    "report": 5,
-    "recipes": 6,
-    "comparison": 7,
-    "cli": 8,
+    "studies": 4,
+    "analysis": 5,
+    "report": 6,
+    "recipes": 7,
+    "comparison": 8,
+    "api": 9,
+    "cli": 10,
 }  # fmt: skip
 """Every room with its floor; `lsmtune` is the package's own __init__."""
 

@@ -11,20 +11,21 @@ from fakes.fake_db_bench import install as install_db_bench
 from fakes.jars import VERSION, build, pack, serving
 from fakes.libraries import put
 from lsmtune.api import doctor
-from lsmtune.api.doctor import Check, check_lines
+from lsmtune.api.doctor import Check
+from lsmtune.cli.checks import check_lines
 from lsmtune.cli.main import run
 from lsmtune.engines.libraries.install import install
 from lsmtune.engines.libraries.installed import Installed, engines_folder
 
 
 def test_only_a_check_without_a_note_is_ok() -> None:
-    doctor = [
+    checks = [
         Check("one", True, "fine"), Check("two", True, "busy", "stop it"),
         Check("three", True, "not available: x", "install x"), Check("four", False, "y", "do z"),
     ]  # fmt: skip
-    rows = [line.split() for line in check_lines(doctor) if len(line.split()) > 1]
+    rows = [line.split() for line in check_lines(checks) if len(line.split()) > 1]
     states = {row[0]: row[1] for row in reversed(rows)}
-    assert [states[check.name] for check in doctor] == ["ok", "warn", "absent", "FAIL"]
+    assert [states[check.name] for check in checks] == ["ok", "warn", "absent", "FAIL"]
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def library(place: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
 
 def by_name(text: str) -> dict[str, Check]:
     """The checks of a JSON document by their names."""
-    return {each["name"]: Check(**each) for each in json.loads(text)["doctor"]}
+    return {each["name"]: Check(**each) for each in json.loads(text)["checks"]}
 
 
 def checked(capsys: pytest.CaptureFixture[str], *flags: str) -> tuple[Check, Check]:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -77,9 +78,8 @@ def test_on_the_engine_the_study_file_tells_what_is_searched(
         asked.extend(studies)
         return [Curve(study.optimizer, study.seed, (0.9, 0.8)) for study in studies]  # type: ignore[attr-defined]
 
-    monkeypatch.setattr("lsmtune.cli.comparing.on_engine", searched)
-    monkeypatch.setattr("lsmtune.cli.comparing.described", lambda *_: (None, None))
-    monkeypatch.setattr("lsmtune.cli.comparing.fitted", lambda spec, *_: spec)
+    monkeypatch.setattr("lsmtune.api.compare.on_engine", searched)
+    monkeypatch.setattr("lsmtune.api.compare.prepare", lambda spec, *_: SimpleNamespace(spec=spec))
     monkeypatch.setattr(RocksDB, "run", lambda *_: pytest.fail("a trial was run"))
     file = tmp_path / "study.toml"
     file.write_text(
@@ -101,10 +101,11 @@ def test_as_published_is_the_papers_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: str
 ) -> None:
     found = []
-    monkeypatch.setattr("lsmtune.cli.tuning.print_plan", lambda spec, *_, **__: found.append(spec))
+    monkeypatch.setattr("lsmtune.api.plan.plan", lambda resolved, *_: found.append(resolved))
+    monkeypatch.setattr("lsmtune.cli.tuning.plan_lines", lambda *_, **__: [])
     flags = ["--as-published", "--dry-run", "--home", str(tmp_path)]
     assert run(["tune", "--optimizer", name, *flags]) == 0
-    assert found[0].optimizer == told
+    assert found[0].settings.optimizer == told
     assert run(["tune", *flags]) == 2
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from lsmtune.api.doctor import Check, verdict_text
+from lsmtune.api.doctor import Check
+from lsmtune.cli.checks import verdict_text
 from lsmtune.cli.main import run
 from lsmtune.knobs.catalogue import load
 from lsmtune.workloads import PRESETS, Workload

@@ -133,7 +133,7 @@ def test_wrong_word_is_answered_with_the_nearest(
     arguments: list[str], wrong: str, near: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("lsmtune.cli.comparing.make_optimizer", lambda name: None)
+    monkeypatch.setattr("lsmtune.api.compare.make_optimizer", lambda name: None)
     assert run(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -11,12 +11,13 @@ from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.api.knob_ranking import ranked_knobs
-from lsmtune.cli.tuning import name_ranked_knobs
+from lsmtune.api.resolve import name_ranked_knobs
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
+from lsmtune.studies.observer import Observer
 from lsmtune.studies.screen import screen
 from lsmtune.studies.study import open_study
 from lsmtune.trials import TrialResult, TrialSpec
@@ -80,7 +81,7 @@ def test_a_screening_counts_before_searches(home: Path) -> None:
 def test_a_study_file_may_ask_for_it_and_the_source_is_told(home: Path) -> None:
     given: dict[str, Any] = {**LOAD, "knobs": "lasso:2"}
     told: list[str] = []
-    name_ranked_knobs(given, home, told.append)
+    name_ranked_knobs(given, home, Observer(), told.append)
     assert given["knobs"].split(",")[0] == "block_size"
     assert told[0].startswith("knobs: lasso:2 ")
     assert "study 'wide'" in told[0]

@@ -1,17 +1,18 @@
 """What is said before the first run about data, disk and machine."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from lsmtune.api import readiness as checked
-from lsmtune.cli import tuning
-from lsmtune.cli.plan import plan_document, plan_lines
+from lsmtune.api.plan import Plan, plan_document
+from lsmtune.cli.main import run
+from lsmtune.cli.plan import plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured
-from lsmtune.errors import UserError
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec, make_spec
-from lsmtune.studies import runner
+from lsmtune.studies import busy, runner
 from lsmtune.studies.description import describe
 
 
@@ -35,7 +36,10 @@ def test_the_json_plan_has_the_readiness(
         facts, ground = describe(asked, engine, tmp_path)
         space = knob_space(asked, ground)
         ready = checked.readiness(asked, tmp_path, space)
-        document = plan_document(asked, tmp_path, facts, ground, space, ready=ready)["ready"]
+        found = Plan(asked, tmp_path, facts, ground, space, tuple(ready), None)
+        document = plan_document(found)[
+            "ready"
+        ]
         assert document["data"]["ok"] is is_enough
         assert (document["data"]["flushes"] >= document["data"]["needed_flushes"]) is is_enough
         assert document["disk"]["needed_bytes"] > 0
@@ -43,23 +47,17 @@ def test_the_json_plan_has_the_readiness(
 
 
 @pytest.mark.parametrize("accept_noise", [False, True])
-def test_a_busy_host_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], accept_noise: bool
-) -> None:
-    monkeypatch.setattr(tuning, "other_programs_percent", lambda: 40.0)
-    tuning.say_if_busy(spec(), accept_noise=accept_noise)
-    told = capsys.readouterr()
-    assert "40 %" in told.err
-    assert not told.out
-    monkeypatch.setattr(tuning, "other_programs_percent", lambda: 4.0)
-    tuning.say_if_busy(spec(), accept_noise=accept_noise)
-    assert not capsys.readouterr().err
+def test_a_busy_host_is_named(monkeypatch: pytest.MonkeyPatch, accept_noise: bool) -> None:
+    monkeypatch.setattr(busy, "other_programs_percent", lambda: 40.0)
+    assert "40 %" in str(busy.busy_remark(spec(), accept_noise=accept_noise))
+    monkeypatch.setattr(busy, "other_programs_percent", lambda: 4.0)
+    assert busy.busy_remark(spec(), accept_noise=accept_noise) is None
 
 
-def test_online_tuning_repeats_no_run(tmp_path: Path) -> None:
-    online = make_spec({"workload": "tpcc", "online": {}}, "test")
-    with pytest.raises(UserError, match=r"^--accept-noise: .*\[online\]"):
-        tuning.run(online, tmp_path / "home", verbose=False, accept_noise=True, as_json=True)
+def test_online_tuning_repeats_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--workload", "tpcc", "--online", "--accept-noise", "--home", str(tmp_path / "home")]
+    assert run(["tune", *flags]) == 2
+    assert re.search(r"--accept-noise: .*\[online\]", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(("free", "is_enough"), [(1, False), (1 << 60, True)])
@@ -71,7 +69,10 @@ def test_a_disk_that_is_too_small_is_named(
     facts, ground = describe(spec(), ScriptedEngine(lambda _: measured()), tmp_path)
     space = knob_space(spec(), ground)
     ready = checked.readiness(spec(), tmp_path, space)
-    document = plan_document(spec(), tmp_path, facts, ground, space, ready=ready)["ready"]
+    found = Plan(spec(), tmp_path, facts, ground, space, tuple(ready), None)
+    document = plan_document(found)[
+        "ready"
+    ]
     assert document["disk"]["ok"] is is_enough
     assert document["disk"]["free_bytes"] == free
 
@@ -80,7 +81,7 @@ def test_a_plan_without_pairs_has_no_verification(tmp_path: Path) -> None:
     asked = make_spec({"study": "s", "workload": {"num": 1_000_000}, "pairs": 0}, "test")
     facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
     space = knob_space(asked, ground)
-    lines = plan_lines(asked, tmp_path, facts, ground, space, ready=[], verbose=False)
+    lines = plan_lines(Plan(asked, tmp_path, facts, ground, space, (), None))
     (line,) = (line for line in lines if line.startswith("verification"))
     assert "pairs of runs" not in line
     assert "--pairs 0" in line
@@ -95,7 +96,8 @@ def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(
     facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
     space = knob_space(asked, ground)
     ready = checked.readiness(asked, tmp_path, space)
-    document = plan_document(asked, tmp_path, facts, ground, space, ready=ready)
+    found = Plan(asked, tmp_path, facts, ground, space, tuple(ready), None)
+    document = plan_document(found)
     assert document["runs"] == {"base": 0, "trials": 4, "pairs": 0}
     assert document["online"] == {"changes": 4, "window_s": 2, "windows": 6}
     assert document["limits"] == []

@@ -11,7 +11,7 @@ from typing import Any
 
 from scripted import failing, measurement
 
-from lsmtune.cli.screening import with_screen
+from lsmtune.api.resolve_experiment import with_screen
 from lsmtune.engines.base import EngineFacts, Live, OwnBase, Places, Watch, Window
 from lsmtune.engines.rocksdb.options import own_options, read_settings
 from lsmtune.engines.scripted import Script, ScriptedEngine

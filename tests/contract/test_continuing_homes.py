@@ -10,12 +10,12 @@ import pytest
 from recorded_studies import OPTIONS_OF_USER, USER_FILE, recorded_studies
 
 from fakes.recorded_home import HOMES, VERSIONS, Enter, studies_in
-from lsmtune.cli import tuning
 from lsmtune.cli.main import run
 from lsmtune.engines.base import Engine
 from lsmtune.engines.scripted import Script
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
+from lsmtune.studies import disk_space, session
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.trials import TrialResult, TrialSpec
 
@@ -115,8 +115,8 @@ def _continue(study: str, patch: pytest.MonkeyPatch, script: Script) -> None:
 
 def _run_on(engine: Engine, patch: pytest.MonkeyPatch) -> None:
     """Let `lsmtune tune` run an engine that needs no space on the disk."""
-    patch.setattr(tuning, "engine_of", lambda _: engine)
-    patch.setattr(tuning, "free_bytes", lambda _: 1 << 60)
+    patch.setattr(session, "engine_of", lambda _: engine)
+    patch.setattr(disk_space, "free_bytes", lambda _: 1 << 60)
 
 
 def _enter_on_this_host(enter: Enter, version: str) -> Path:

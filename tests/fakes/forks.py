@@ -28,11 +28,10 @@ from typing import IO, NoReturn
 from fakes.jars import fetch_as_told
 from fakes.patience import PATIENCE_S
 from lsmtune import cli
-from lsmtune.api import doctor
 from lsmtune.engines.libraries import maven
 from lsmtune.report.canvas import canvas
 from lsmtune.report.page import packed_plotly
-from lsmtune.studies import calibration, runner
+from lsmtune.studies import busy, calibration, runner
 
 _TESTS = Path(__file__).parents[1]
 _NUMBER = struct.Struct("i")
@@ -204,7 +203,7 @@ def be_quick() -> None:
     calibration needs shorter runs, and nothing is downloaded: jars come from the test.
     """
     runner.DISTURBED_PERCENT = 100.0
-    doctor._QUIET_S = 0.01
+    busy._QUIET_S = 0.01
     calibration._RECORDS = 10_000
     maven.fetch_jar = fetch_as_told
 

@@ -100,7 +100,7 @@ def test_a_new_study_and_a_calibration_run_the_same_rocksdb(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def calibrated_on(program: str | None) -> str | None:
-        assert doctor.calibration_check(program, tmp_path).ok
+        assert doctor.calibrate(program, tmp_path).ok
         return json.loads((tmp_path / "machine.json").read_text())["rocksdb"]
 
     installed = SimpleNamespace(record=SimpleNamespace(version="11.8.1"))
@@ -131,7 +131,7 @@ def test_doctor_keeps_it_in_the_home_and_simulate_takes_it_from_there(
     monkeypatch.setattr(doctor, "RocksDB", lambda program: on(slow))
     assert run(["doctor", "--calibrate", "--json", "--home", str(tmp_path)]) in (0, 1)
     told = json.loads(capsys.readouterr().out)
-    assert [c["ok"] for c in told["doctor"] if c["name"] == "calibration"] == [True]
+    assert [c["ok"] for c in told["checks"] if c["name"] == "calibration"] == [True]
     calibrated_s, said = simulated_cpu_s()
     assert "--calibrate" not in said
     assert calibrated_s == pytest.approx(2 * guessed_s, rel=0.15)

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.cli import tuning
-from lsmtune.cli.tuning import run_study
+from fakes.remarks import Remarks
+from lsmtune.api.resolve import Resolved
+from lsmtune.api.tune import tune
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.baseline_text import measured_lines
 from lsmtune.spec import StudySpec
 from lsmtune.stats import half_width
 from lsmtune.store.home import Home
+from lsmtune.studies import session
 from lsmtune.studies.noise_floor import Floor, noise_floor
 from lsmtune.studies.study import open_study
 from lsmtune.trials import TrialResult, TrialSpec
@@ -76,9 +78,10 @@ def test_one_run_tells_no_noise(home: Home) -> None:
 def test_it_is_told_before_the_search(
     tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(tuning, "engine_of", lambda *_: engine((*NOISY, 1000.0)))
-    run_study(spec(base_runs=3), tmp_path / "home", told.append, lambda _: None)
+    observer = Remarks()
+    monkeypatch.setattr(session, "engine_of", lambda *_: engine((*NOISY, 1000.0)))
+    tune(Resolved(spec(base_runs=3)), tmp_path / "home", observer)
+    told = observer.remarks
     noise = [place for place, line in enumerate(told) if line.startswith("noise: throughput_ops_s")]
     ended = [place for place, line in enumerate(told) if line.startswith("search ended")]
     assert len(noise) == len(ended) == 1

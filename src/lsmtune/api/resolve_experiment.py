@@ -37,7 +37,7 @@ def resolve_screening(
     """
     remarks: list[str] = []
     stated = {key: value for key, value in table.items() if value is not None}
-    settings = _with_screen(given_settings(request, consent), stated)
+    settings = with_screen(given_settings(request, consent), stated)
     name_rocksdb(settings, request.keys, home, remarks.append, consent)
     names = request.flag_names
     if request.flags:
@@ -101,7 +101,7 @@ def _names(table: dict[str, object]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _with_screen(given: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+def with_screen(given: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a screening; a batch file also gives knobs and workload."""
     stated = given.get("screen", {})
     if not isinstance(stated, dict):
