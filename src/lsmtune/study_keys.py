@@ -16,14 +16,14 @@ STUDY_KEYS = {
     "library": "Your own librocksdb.so, to run instead of an installed version or program.",
     "libraries": "Your own libraries of LevelDB and LMDB, by the name of the store, for the engine "
     "embedded. Default: the libraries of the system.",
-    "base": "Baseline of the study: your OPTIONS file, options string, my.cnf (MyRocks) or "
-    "tikv.toml (TiKV). Default: the defaults of the engine, or the running settings of TiKV.",
+    "base": "Baseline of the study: your OPTIONS file or options string, my.cnf of MyRocks, or "
+    "tikv.toml of TiKV. Default: the defaults of the engine, or the running settings of TiKV.",
     "family": "Column family of the baseline that is tuned.",
     "cache": "Size of the baseline's block cache at full size, e.g. 512MiB; the scale divides it "
     "like all other sizes. OPTIONS files do not contain this size. Default: the default block "
     "cache of RocksDB.",
-    "workload": "Workload of the trials: a name of `lsmtune workloads`. A study file may also have "
-    "a table with the parameters of the workload.",
+    "workload": "Workload of the trials: a name of `lsmtune workloads`, or in a study file a table "
+    "with its parameters.",
     "scale": "Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, caches, "
     "files and levels by 64, not the number of records. Default: 1/64, or the smallest scale at "
     "which the baseline keeps exact sizes.",
@@ -42,11 +42,11 @@ STUDY_KEYS = {
     "optimizer": "Algorithm that chooses the next config, see `lsmtune optimizers`. Default: "
     "guided if the simulator supports the workload, else tpe.",
     "warm_start": "Earlier studies of the same home that the search uses: names, or `all`.",
-    "trials": "Maximum number of configs that the search tries. Default: 16, or no maximum if "
-    "budget or until is set.",
+    "trials": "Maximum number of configs that the search tries. Default: 16, or no maximum with "
+    "`budget` or `until`.",
     "budget": "Time limit of the search, e.g. 90s, 20m or 1.5h.",
-    "until": "Condition that ends the search early: `stable` when lsmtune expects no gain above "
-    "the noise of repeated runs, or a number N after N trials in a row without a gain.",
+    "until": "Condition that ends the search early. `stable` ends it when lsmtune expects no gain "
+    "above the noise of repeated runs. A number N ends it after N trials in a row without a gain.",
     "seed": "Seed of the search and of the workload, at least 1.",
     "early_stop": "Whether lsmtune stops (prunes) a trial that can no longer win.",
     "base_runs": "Number of runs of the baseline before the search.",
@@ -87,20 +87,20 @@ WORKLOAD_KEYS = {
     "write_rate_bytes_s": "Bytes per second that an additional thread overwrites while the clients "
     "read.",
     "tombstone_every": "Number of writes between two range deletions. Workloads that only read use "
-    "a store that was built with them.",
+    "a store that was built with these deletions.",
     "tombstone_width": "Number of keys that a range deletion covers, from a random key on.",
     "tombstones": "Maximum number of range deletions. Default: no maximum, so range deletions "
     "continue until the load ends.",
     "mix": "Shares of gets, puts and scans. The shares add up to 1.",
     "skew": "Skew of the reads. The probability falls as 1 / rank, from rank num x e^-skew on. "
     "With a larger skew, more reads go to few records. In the workload mix, the skew also applies "
-    "to scans and, without `write_skew`, to puts. Default: the workload reads all records equally "
-    "often.",
+    "to scans and, without `write_skew`, to puts. Default: no skew, so all records are read "
+    "equally often.",
     "write_skew": "Skew of the writes: puts, overwrites, read-modify-writes and deletes. With a "
     "larger skew, more writes go to few records. With the natural logarithm of `num`, the "
     "probability falls as 1 / rank over all records, as in a Zipf distribution. The ranks are "
     "those of `skew`. db_bench cannot skew writes, but lsmtune's driver can: set `rocksdb` or "
-    "`library`. Default: the workload writes all records equally often.",
+    "`library`. Default: no skew, so all records are written equally often.",
     "trace": "File of a trace recorded by RocksDB.",
     "database": "Folder of your database. The workload runs on a copy of the database.",
     "warehouses": "Number of TPC-C warehouses, about 66 MB each.",
@@ -126,8 +126,8 @@ PROTOCOL_KEYS = {
 """Keys of the table [protocol]."""
 
 SCREEN_KEYS = {
-    "design": "Method that chooses the configs. `random` draws independent configs. `latin` (Latin "
-    "hypercube) and `sobol` (Sobol sequence) spread the configs more evenly.",
+    "design": "Method that chooses the configs. `random` draws independent configs. `latin` and "
+    "`sobol` spread the configs more evenly, as a Latin hypercube or a Sobol sequence.",
     "batch": "File of JSON lines with the configs to run; `design` then has no effect.",
     "replicated": "Number of configs that run several times, to measure the noise. Every other "
     "config runs once.",
