@@ -274,22 +274,22 @@ class StudySpec(BaseModel):
         then, now = before.lasting(), self.lasting()
         return [key for key in dict.fromkeys((*then, *now)) if then.get(key) != now.get(key)]
 
-    def load_at(self, config: Config, load: Workload | None = None) -> Workload:
-        """Return the workload of a config; knobs of published studies may vary it.
-
-        Then all clients together write as much as one would.
-        """
-        load = load or self.workload
-        varied: dict[str, Any] = {name: config[name] for name in LOAD_KNOBS if name in config}
-        operations = load.client_operations
-        if int(varied.get("threads", 1)) > 1 and operations is not None:
-            varied["operations"] = round(operations * load.threads / varied["threads"])
-        return Workload.model_validate({**load.model_dump(), **varied}) if varied else load
-
 
 def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
     """Return the knobs of the engine, with all column families of the workload."""
     return load_catalogue(engine).with_families(load.column_families)
+
+
+def load_at(load: Workload, config: Config) -> Workload:
+    """Return the workload of a config; knobs of published studies may vary it.
+
+    Then all clients together write as much as one would.
+    """
+    varied: dict[str, Any] = {name: config[name] for name in LOAD_KNOBS if name in config}
+    operations = load.client_operations
+    if int(varied.get("threads", 1)) > 1 and operations is not None:
+        varied["operations"] = round(operations * load.threads / varied["threads"])
+    return Workload.model_validate({**load.model_dump(), **varied}) if varied else load
 
 
 def without_load(settings: Settings) -> Settings:
