@@ -23,6 +23,7 @@ from lsmtune.limits import default_limits
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
+from lsmtune.study_keys import split_default
 from lsmtune.workloads import PRESETS, Workload
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
@@ -143,7 +144,8 @@ def _keys(properties: dict[str, Any]) -> Iterator[str]:
     yield "| key | value | default | meaning |"
     yield "|---|---|---|---|"
     for name, key in properties.items():
-        cells = [f"`{name}`", _values(name, key), _default(key), _cell(key.get("description", ""))]
+        meaning, usual = split_default(key["description"])
+        cells = [f"`{name}`", _values(name, key), _cell(usual) or _default(key), _cell(meaning)]
         yield "| " + " | ".join(cells) + " |"
 
 

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 TABLES = {
-    "_STUDY_WORDS": "", "_WORKLOAD_WORDS": "workload.", "_PROTOCOL_WORDS": "protocol.",
-    "_SCREEN_WORDS": "screen.", "_SWEEP_WORDS": "sweep.", "_ONLINE_WORDS": "online.",
-    "_TIKV_WORDS": "tikv.", "_MIX_WORDS": "workload.mix.",
+    "STUDY_KEYS": "", "WORKLOAD_KEYS": "workload.", "PROTOCOL_KEYS": "protocol.",
+    "SCREEN_KEYS": "screen.", "SWEEP_KEYS": "sweep.", "ONLINE_KEYS": "online.",
+    "TIKV_KEYS": "tikv.", "MIX_KEYS": "workload.mix.",
 }  # fmt: skip
 """Place in a study file of the keys that a table of help explains."""
 NAMED = {"workloads/presets.py": "workload", "metrics/definitions.py": "metric"}

@@ -18,6 +18,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "lsmtune"
 
 FLOORS: dict[str, int] = {
     "lsmtune": 0, "errors": 0, "units": 0, "stats": 0, "reading": 0, "system": 0,
+    "study_keys": 0,
     "knobs": 1, "workloads": 1, "metrics": 1, "learning": 1,
     "records": 2, "simulator": 2,
     "engines": 3, "optimizers": 3, "store": 3,
@@ -37,6 +38,7 @@ ROOM_OF_MODULE = {
     "spec_defaults": "records", "rescale": "records", "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
     "rule": "records", "simplified": "records", "rescale_old_rule": "records",
+    "study_keys": "study_keys",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
 

@@ -22,6 +22,7 @@ from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.definitions import metric
+from lsmtune.study_keys import SWEEP_KEYS
 from lsmtune.units import format_bytes, is_version, parse_size
 
 
@@ -43,19 +44,18 @@ VERSION = "rocksdb"
 class Sweep(BaseModel):
     """Settings of a controlled experiment: every combination of factor levels is a cell.
 
-    A factor has a name and the values of one knob, or of several knobs that change together. The
-    knob `rocksdb` lists installed versions of RocksDB.
-    `labels` are names for its levels. The `fixed` settings apply to every cell and to the
-    baseline. Each of `repeats` blocks runs all cells and the baseline in a random order with one
-    workload seed. `metrics` are the metrics in the tables. By default they depend on the workload.
+    The `fixed` settings apply to every cell and to the baseline. Each of `repeats` blocks runs all
+    cells and the baseline in a random order with one workload seed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    factors: dict[str, dict[str, Annotated[tuple[Told, ...], Field(min_length=_FEWEST_LEVELS)]]]
-    labels: dict[str, tuple[str, ...]] = {}
-    fixed: dict[str, Told] = {}
-    repeats: int = Field(default=3, ge=2, le=100)
-    metrics: tuple[str, ...] = ()
+    factors: dict[str, dict[str, Annotated[tuple[Told, ...], Field(min_length=_FEWEST_LEVELS)]]] = (
+        Field(description=SWEEP_KEYS["factors"])
+    )
+    labels: dict[str, tuple[str, ...]] = Field(default={}, description=SWEEP_KEYS["labels"])
+    fixed: dict[str, Told] = Field(default={}, description=SWEEP_KEYS["fixed"])
+    repeats: int = Field(default=3, ge=2, le=100, description=SWEEP_KEYS["repeats"])
+    metrics: tuple[str, ...] = Field(default=(), description=SWEEP_KEYS["metrics"])
 
     @field_validator("metrics")
     @classmethod

@@ -28,6 +28,7 @@ from lsmtune.spec_defaults import (
     parse_cache_size,
     with_defaults,
 )
+from lsmtune.study_keys import STUDY_KEYS
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scale, parse_size
@@ -74,57 +75,52 @@ class Ground:
 class StudySpec(BaseModel):
     """Settings of a study. Texts have the same form as on the command line.
 
-    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file. The
-    engine embedded also has `libraries` of the other stores; without them it uses those of the
-    system, and without a RocksDB the usual installed version.
-    `base` is the user's OPTIONS file; without it the baseline is the engine's defaults. At a
-    smaller `scale`, all sizes of the tree are multiplied by it, and a given `cache` too. Defaults
-    of knobs and objective depend on the workload. With `early_stop`, lsmtune prunes a trial that
-    can no longer win. With `warm_start`, the search uses the earlier study with the most similar
-    workload. The search ends at the first of `trials`, `budget` and `until`. With `budget` or
-    `until`, the number of trials has no limit by default (None). The `finalists` best configs run
-    `repeats` more times, so that a single lucky run cannot win. With `simplify`, changes of the
-    winner that do not matter are taken back. `pairs` to `max_pairs` pairs of
-    runs verify the winner. A `screen` or `sweep` table makes the study an experiment without a
-    search. An `online` table tunes a running engine. A study continues only with the settings that
-    it started with; trials, budget, until, finalists, repeats, simplify and pairs may change.
+    The search ends at the first of `trials`, `budget` and `until`. A `screen` or `sweep` table
+    makes the study an experiment without a search. A study continues only with the settings that it
+    started with, except those in `BUDGET_KEYS`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    study: str | None = None
-    engine: EngineName = "rocksdb"
-    program: str = Field(default="db_bench", min_length=1)
-    rocksdb: str | None = None
-    library: str | None = Field(default=None, min_length=1)
-    libraries: dict[Literal["leveldb", "lmdb"], str] | None = None
-    base: str | None = None
-    family: str = "default"
-    cache: str | None = None
-    workload: Workload = Workload()
-    scale: str = "1/64"
-    knobs: str = ""
-    objective: tuple[str, ...] = ()
-    limits: tuple[str, ...] = ()
-    memory: str | None = None
-    deploy_cores: int | None = Field(default=None, ge=1, le=4096)
-    optimizer: str = "tpe"
-    warm_start: tuple[str, ...] | None = None
-    trials: int | None = Field(default=16, ge=1, le=_MOST_TRIALS)
-    budget: str | None = None
-    until: Literal["stable"] | Annotated[int, Field(ge=1, le=_MOST_TRIALS)] | None = None
-    seed: int = Field(default=1, ge=1, le=2**31 - 1)
-    early_stop: bool = True
-    base_runs: int = Field(default=3, ge=1, le=100)
-    finalists: int = Field(default=5, ge=1, le=100)
-    repeats: int = Field(default=2, ge=0, le=100)
-    simplify: bool = True
-    pairs: int = Field(default=MIN_PAIRS, ge=0, le=1000)
-    max_pairs: int = Field(default=12, ge=0, le=1000)
-    protocol: Protocol = Protocol()
-    screen: Screen | None = None
-    sweep: Sweep | None = None
-    online: Online | None = None
-    tikv: Cluster | None = None
+    study: str | None = Field(default=None, description=STUDY_KEYS["study"])
+    engine: EngineName = Field(default="rocksdb", description=STUDY_KEYS["engine"])
+    program: str = Field(default="db_bench", min_length=1, description=STUDY_KEYS["program"])
+    rocksdb: str | None = Field(default=None, description=STUDY_KEYS["rocksdb"])
+    library: str | None = Field(default=None, min_length=1, description=STUDY_KEYS["library"])
+    libraries: dict[Literal["leveldb", "lmdb"], str] | None = Field(
+        default=None, description=STUDY_KEYS["libraries"]
+    )
+    base: str | None = Field(default=None, description=STUDY_KEYS["base"])
+    family: str = Field(default="default", description=STUDY_KEYS["family"])
+    cache: str | None = Field(default=None, description=STUDY_KEYS["cache"])
+    workload: Workload = Field(default=Workload(), description=STUDY_KEYS["workload"])
+    scale: str = Field(default="1/64", description=STUDY_KEYS["scale"])
+    knobs: str = Field(default="", description=STUDY_KEYS["knobs"])
+    objective: tuple[str, ...] = Field(default=(), description=STUDY_KEYS["objective"])
+    limits: tuple[str, ...] = Field(default=(), description=STUDY_KEYS["limits"])
+    memory: str | None = Field(default=None, description=STUDY_KEYS["memory"])
+    deploy_cores: int | None = Field(
+        default=None, ge=1, le=4096, description=STUDY_KEYS["deploy_cores"]
+    )
+    optimizer: str = Field(default="tpe", description=STUDY_KEYS["optimizer"])
+    warm_start: tuple[str, ...] | None = Field(default=None, description=STUDY_KEYS["warm_start"])
+    trials: int | None = Field(default=16, ge=1, le=_MOST_TRIALS, description=STUDY_KEYS["trials"])
+    budget: str | None = Field(default=None, description=STUDY_KEYS["budget"])
+    until: Literal["stable"] | Annotated[int, Field(ge=1, le=_MOST_TRIALS)] | None = Field(
+        default=None, description=STUDY_KEYS["until"]
+    )
+    seed: int = Field(default=1, ge=1, le=2**31 - 1, description=STUDY_KEYS["seed"])
+    early_stop: bool = Field(default=True, description=STUDY_KEYS["early_stop"])
+    base_runs: int = Field(default=3, ge=1, le=100, description=STUDY_KEYS["base_runs"])
+    finalists: int = Field(default=5, ge=1, le=100, description=STUDY_KEYS["finalists"])
+    repeats: int = Field(default=2, ge=0, le=100, description=STUDY_KEYS["repeats"])
+    simplify: bool = Field(default=True, description=STUDY_KEYS["simplify"])
+    pairs: int = Field(default=MIN_PAIRS, ge=0, le=1000, description=STUDY_KEYS["pairs"])
+    max_pairs: int = Field(default=12, ge=0, le=1000, description=STUDY_KEYS["max_pairs"])
+    protocol: Protocol = Field(default=Protocol(), description=STUDY_KEYS["protocol"])
+    screen: Screen | None = Field(default=None, description=STUDY_KEYS["screen"])
+    sweep: Sweep | None = Field(default=None, description=STUDY_KEYS["sweep"])
+    online: Online | None = Field(default=None, description=STUDY_KEYS["online"])
+    tikv: Cluster | None = Field(default=None, description=STUDY_KEYS["tikv"])
 
     @field_validator("study")
     @classmethod
@@ -278,22 +274,22 @@ class StudySpec(BaseModel):
         then, now = before.lasting(), self.lasting()
         return [key for key in dict.fromkeys((*then, *now)) if then.get(key) != now.get(key)]
 
-    def load_at(self, config: Config, load: Workload | None = None) -> Workload:
-        """Return the workload of a config; knobs of published studies may vary it.
-
-        Then all clients together write as much as one would.
-        """
-        load = load or self.workload
-        varied: dict[str, Any] = {name: config[name] for name in LOAD_KNOBS if name in config}
-        operations = load.client_operations
-        if int(varied.get("threads", 1)) > 1 and operations is not None:
-            varied["operations"] = round(operations * load.threads / varied["threads"])
-        return Workload.model_validate({**load.model_dump(), **varied}) if varied else load
-
 
 def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
     """Return the knobs of the engine, with all column families of the workload."""
     return load_catalogue(engine).with_families(load.column_families)
+
+
+def load_at(load: Workload, config: Config) -> Workload:
+    """Return the workload of a config; knobs of published studies may vary it.
+
+    Then all clients together write as much as one would.
+    """
+    varied: dict[str, Any] = {name: config[name] for name in LOAD_KNOBS if name in config}
+    operations = load.client_operations
+    if int(varied.get("threads", 1)) > 1 and operations is not None:
+        varied["operations"] = round(operations * load.threads / varied["threads"])
+    return Workload.model_validate({**load.model_dump(), **varied}) if varied else load
 
 
 def without_load(settings: Settings) -> Settings:

@@ -18,6 +18,7 @@ from pydantic import (
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.design import DesignName
 from lsmtune.knobs.types import Knob
+from lsmtune.study_keys import ONLINE_KEYS, SCREEN_KEYS, TIKV_KEYS
 from lsmtune.workloads import Workload
 
 STUDY_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
@@ -120,28 +121,23 @@ def study_name(name: str) -> str:
 class Screen(BaseModel):
     """Settings of a screening: it measures many configs spread over the whole knob space.
 
-    The configs are points of a `design` or lines of a `batch` file. Each of the first `replicated`
-    configs runs `runs` times in total. The spread of these runs limits what a model can explain.
-    Every run has its own workload seed.
+    The configs are points of a `design` or lines of a `batch` file. The spread of the repeated runs
+    limits what a model can explain. Every run has its own workload seed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    design: DesignName = "sobol"
-    batch: str | None = None
-    replicated: int = Field(default=20, ge=0, le=10_000)
-    runs: int = Field(default=3, ge=2, le=100)
+    design: DesignName = Field(default="sobol", description=SCREEN_KEYS["design"])
+    batch: str | None = Field(default=None, description=SCREEN_KEYS["batch"])
+    replicated: int = Field(default=20, ge=0, le=10_000, description=SCREEN_KEYS["replicated"])
+    runs: int = Field(default=3, ge=2, le=100, description=SCREEN_KEYS["runs"])
 
 
 class Online(BaseModel):
-    """Settings of online tuning: lsmtune changes the options of a running engine.
-
-    A change is measured in `windows` windows of `window_s` seconds before it and the same number
-    after it. If it seems to be a gain, lsmtune reverts it and measures the same number again.
-    """
+    """Settings of online tuning: lsmtune changes the options of a running engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    window_s: float = Field(default=10.0, ge=0.5, le=3600)
-    windows: int = Field(default=5, ge=3, le=100)
+    window_s: float = Field(default=10.0, ge=0.5, le=3600, description=ONLINE_KEYS["window_s"])
+    windows: int = Field(default=5, ge=3, le=100, description=ONLINE_KEYS["windows"])
 
 
 def suited_knobs(table: Any) -> str:
@@ -151,29 +147,20 @@ def suited_knobs(table: Any) -> str:
 
 
 class Cluster(BaseModel):
-    """Addresses and commands of the user's TiKV.
-
-    `status` is the address of its status server. `pd` lists the addresses of the placement
-    drivers. `config` is the file that TiKV reads at its start. `restart` is the command that stops
-    and starts TiKV, as a list of arguments that no shell reads. Without these two, only options
-    that can be changed online are tuned. `prepare` is a command that runs before every trial, when
-    the options are in effect. It must bring the data into the same state each time. Without it,
-    records are loaded again if options affect files. `api` is the API that go-ycsb uses. With
-    "txn", a trial fails if more than `max_failed_percent` of its operations fail (None: 50), for
-    example because of write conflicts. TiKV has `start_s` seconds to start and updates its metrics
-    every `refresh_s` seconds.
-    """
+    """Addresses and commands of the user's TiKV."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    status: str = "127.0.0.1:20180"
-    pd: str = "127.0.0.1:2379"
-    config: str | None = None
-    restart: tuple[str, ...] = ()
-    prepare: tuple[str, ...] = ()
-    api: Literal["raw", "txn"] = "raw"
-    max_failed_percent: float | None = Field(default=None, ge=0, le=100)
-    start_s: float = Field(default=120, gt=0, le=3600)
-    refresh_s: float = Field(default=10, gt=0, le=600)
+    status: str = Field(default="127.0.0.1:20180", description=TIKV_KEYS["status"])
+    pd: str = Field(default="127.0.0.1:2379", description=TIKV_KEYS["pd"])
+    config: str | None = Field(default=None, description=TIKV_KEYS["config"])
+    restart: tuple[str, ...] = Field(default=(), description=TIKV_KEYS["restart"])
+    prepare: tuple[str, ...] = Field(default=(), description=TIKV_KEYS["prepare"])
+    api: Literal["raw", "txn"] = Field(default="raw", description=TIKV_KEYS["api"])
+    max_failed_percent: float | None = Field(
+        default=None, ge=0, le=100, description=TIKV_KEYS["max_failed_percent"]
+    )
+    start_s: float = Field(default=120, gt=0, le=3600, description=TIKV_KEYS["start_s"])
+    refresh_s: float = Field(default=10, gt=0, le=600, description=TIKV_KEYS["refresh_s"])
 
     @model_validator(mode="after")
     def _only_transactions_may_fail(self) -> Self:

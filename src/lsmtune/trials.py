@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, field_validato
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.stats import Interval
+from lsmtune.study_keys import PROTOCOL_KEYS
 from lsmtune.workloads import Workload
 
 _HASH_DIGITS = 12
@@ -93,17 +94,15 @@ class Protocol(BaseModel):
     """Settings of the steps of a trial: load, flush, settle, probe.
 
     The probe reads from the settled tree: `probe_reads` gets that hit, the same number that miss,
-    and the same number of scans of `scan_length` records. Workloads that read have no probe. The
-    tree has settled when no job runs and the engine is idle for `quiet_s` seconds. lsmtune stops a
-    trial after `wall_limit_s` seconds, or if the engine does nothing for `silence_limit_s` seconds.
+    and the same number of scans of `scan_length` records. Workloads that read have no probe.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    probe_reads: int = Field(default=10_000, ge=100)
-    scan_length: int = Field(default=10, ge=1)
-    quiet_s: float = Field(default=0.25, gt=0)
-    wall_limit_s: float = Field(default=3600, gt=0)
-    silence_limit_s: float = Field(default=60, gt=0)
+    probe_reads: int = Field(default=10_000, ge=100, description=PROTOCOL_KEYS["probe_reads"])
+    scan_length: int = Field(default=10, ge=1, description=PROTOCOL_KEYS["scan_length"])
+    quiet_s: float = Field(default=0.25, gt=0, description=PROTOCOL_KEYS["quiet_s"])
+    wall_limit_s: float = Field(default=3600, gt=0, description=PROTOCOL_KEYS["wall_limit_s"])
+    silence_limit_s: float = Field(default=60, gt=0, description=PROTOCOL_KEYS["silence_limit_s"])
 
 
 class Origin(BaseModel):

@@ -37,9 +37,7 @@ def test_the_json_plan_has_the_readiness(
         space = knob_space(asked, ground)
         ready = checked.readiness(asked, tmp_path, space)
         found = Plan(asked, tmp_path, facts, ground, space, tuple(ready), None)
-        document = plan_document(found)[
-            "ready"
-        ]
+        document = plan_document(found)["ready"]
         assert document["data"]["ok"] is is_enough
         assert (document["data"]["flushes"] >= document["data"]["needed_flushes"]) is is_enough
         assert document["disk"]["needed_bytes"] > 0
@@ -70,9 +68,7 @@ def test_a_disk_that_is_too_small_is_named(
     space = knob_space(spec(), ground)
     ready = checked.readiness(spec(), tmp_path, space)
     found = Plan(spec(), tmp_path, facts, ground, space, tuple(ready), None)
-    document = plan_document(found)[
-        "ready"
-    ]
+    document = plan_document(found)["ready"]
     assert document["disk"]["ok"] is is_enough
     assert document["disk"]["free_bytes"] == free
 

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
-from lsmtune.cli.main import run
+from lsmtune import study_keys
+from lsmtune.cli.main import app, run
 from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.spec import StudySpec, make_spec
+from lsmtune.study_keys import flag_help, split_default
 from lsmtune.workloads import PRESETS
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +63,54 @@ def test_every_key_is_described(schema: dict[str, Any]) -> None:
             for key, told in s["properties"].items()]  # fmt: skip
     assert [key for key, told in keys if not told.get("description")] == []
     assert set(schema["properties"]) == set(StudySpec.model_fields)
+
+
+def test_no_description_is_of_an_unknown_key(schema: dict[str, Any]) -> None:
+    described = {
+        "study": study_keys.STUDY_KEYS, "Workload": study_keys.WORKLOAD_KEYS,
+        "Mix": study_keys.MIX_KEYS, "Protocol": study_keys.PROTOCOL_KEYS,
+        "Screen": study_keys.SCREEN_KEYS, "Sweep": study_keys.SWEEP_KEYS,
+        "Online": study_keys.ONLINE_KEYS, "Cluster": study_keys.TIKV_KEYS,
+    }  # fmt: skip
+    assert described == {
+        table: {name: key["description"] for name, key in properties["properties"].items()}
+        for table, properties in tables(schema)
+    }
+
+
+FLAGS = {"limits": "limit"}
+"""Flags of `tune` with another name than their key."""
+OWN_HELP = {"program"}
+"""Keys whose flag has a help of its own: --db-bench gives the program of one engine."""
+
+
+def test_flags_of_tune_have_the_descriptions_of_their_keys(schema: dict[str, Any]) -> None:
+    tune = typer.main.get_command(app).commands["tune"]
+    helps = {parameter.name: parameter.help for parameter in tune.params}
+    keys = schema["properties"] | {"num": schema["$defs"]["Workload"]["properties"]["num"]}
+    flags = {name: FLAGS.get(name, name) for name in keys if FLAGS.get(name, name) in helps}
+    assert {"objective", "limits", "online", "num", "workload"} <= flags.keys()
+    other = {
+        name for name, flag in flags.items()
+        if not helps[flag].startswith(split_default(keys[name]["description"])[0].removesuffix("."))
+    }  # fmt: skip
+    assert other == OWN_HELP
+
+
+@pytest.mark.parametrize(
+    ("more", "default", "text"),
+    [
+        ("", "", "Time of the search [an hour]."),
+        ("", "none", "Time of the search [none]."),
+        ("See the page.", "", "Time of the search. See the page [an hour]."),
+    ],
+)
+def test_help_of_a_flag_has_the_default_in_brackets(more: str, default: str, text: str) -> None:
+    assert flag_help("Time of the search. Default: an hour.", more, default) == text
+
+
+def test_help_of_a_flag_without_a_default_has_no_brackets() -> None:
+    assert flag_help("Time of the search.", "See the page.") == "Time of the search. See the page."
 
 
 def test_names_are_offered(schema: dict[str, Any]) -> None:

@@ -19,13 +19,14 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
 
-from recorded_studies import OPTIONS_OF_USER, USER_FILE, Recorded, recorded_studies  # noqa: E402
+from recorded_studies import OPTIONS_OF_USER, STUDIES, USER_FILE, Recorded  # noqa: E402
 
 from fakes.recorded_home import HOMES, OPEN_FILES  # noqa: E402
 from lsmtune.engines.base import LiveEngine  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
 from lsmtune.studies.online import tune_online  # noqa: E402
 from lsmtune.studies.screen import screen  # noqa: E402
+from lsmtune.studies.simplify import simplify_new_winner  # noqa: E402
 from lsmtune.studies.study import open_study  # noqa: E402
 from lsmtune.studies.sweep import sweep  # noqa: E402
 from lsmtune.studies.verify import verify_contenders  # noqa: E402
@@ -37,6 +38,11 @@ HOST = {
     "storage": {"fs_type": "ext4", "device": None, "free_bytes": 64 << 30, "rotational": False},
 }  # fmt: skip
 CREATED = "2026-01-01T00:00:00.000+00:00"
+MADE_BY = {"0.2.0": "0.2.0", "0.3.0.dev0": "0.2.0"}
+"""The installed version that makes the home of a version; one before a release has the number of
+the release before."""
+WITH_EVIDENCE = ("verified", "sized")
+"""Studies whose first trial keeps its evidence in the home."""
 
 
 def add(home: Home, study: Recorded) -> None:
@@ -52,13 +58,15 @@ def add(home: Home, study: Recorded) -> None:
             tune_online(opened, engine, spec.online, lambda _: None)
         else:
             opened.tune()
+            if spec.simplify:
+                simplify_new_winner(opened)
             if spec.pairs:
                 verify_contenders(opened)
 
 
 def main(version: str) -> None:
-    """Write the home of that version, which must be the installed one."""
-    if version != (installed := version_of("lsmtune")):
+    """Write the home of that version, which the installed one must be able to make."""
+    if MADE_BY.get(version) != (installed := version_of("lsmtune")):
         sys.exit(f"VERSION: {version} cannot be made by lsmtune {installed}")
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
@@ -68,7 +76,7 @@ def main(version: str) -> None:
         Path(USER_FILE).write_text(OPTIONS_OF_USER)
         made = Path(temporary) / "home"
         with Home(made, create=True) as home:
-            for study in recorded_studies().values():
+            for study in STUDIES[version]().values():
                 add(home, study)
         _tidy(made)
         folder = HOMES / version
@@ -93,9 +101,9 @@ def _tidy(folder: Path) -> None:
     (folder / "lsmtune.sqlite3").unlink()
     for study in (folder / "evidence").iterdir():
         for trial in study.iterdir():
-            if (study.name, trial.name) != ("verified", "00001"):
+            if study.name not in WITH_EVIDENCE or trial.name != "00001":
                 shutil.rmtree(trial)
-        if study.name != "verified":
+        if study.name not in WITH_EVIDENCE:
             study.rmdir()
     for packed in folder.glob("evidence/*/*/*.gz"):
         # The time in the file would be that of the run.

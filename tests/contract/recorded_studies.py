@@ -33,6 +33,8 @@ METRICS = (
     "get_p50_us", "get_missing_p50_us", "scan_p50_us", "get_mean_us", "read_amp", "disk_bytes",
     "peak_rss_bytes", "transaction_p99_us",
 )  # fmt: skip
+LATER_METRICS = (*METRICS, "get_data_blocks", "get_missing_data_blocks", "scan_sorted_runs")
+"""The metrics that the default limits of version 0.3.0 need."""
 SMALL: dict[str, Any] = {
     "optimizer": "random", "trials": 3, "base_runs": 1, "finalists": 1, "repeats": 0,
     "pairs": 0, "max_pairs": 0, "early_stop": False,
@@ -48,6 +50,8 @@ CUT = TrialResult(
     status=Status.CUT, reason="write_amp is beyond its limit", bounds={"write_amp": 90.0}
 )
 _WINDOWS = 3
+_SIMPLIFIES = 21
+"""A run within the simplification of the study `simplified`."""
 
 
 def _full_size(text: str) -> str:
@@ -71,7 +75,15 @@ def few(trial: TrialSpec) -> TrialResult:
 
 def large_memtables_gain(trial: TrialSpec) -> TrialResult:
     """Return the result of `few`, but better for larger memtables."""
-    result = few(trial)
+    return _with_gain(trial, few(trial))
+
+
+def later_large_memtables_gain(trial: TrialSpec) -> TrialResult:
+    """Return the result of `large_memtables_gain`, with the metrics of version 0.3.0."""
+    return _with_gain(trial, measurement(trial, LATER_METRICS))
+
+
+def _with_gain(trial: TrialSpec, result: TrialResult) -> TrialResult:
     assert result.measurement is not None
     settings = trial.settings
     memtables = float(settings["write_buffer_size"]) * float(settings["max_write_buffer_number"])
@@ -151,6 +163,10 @@ def _user(name: str, **given: Any) -> Recorded:
     return Recorded(settings, large_memtables_gain, OPTIONS_OF_USER, OwnOptions)
 
 
+def _later(name: str, **given: Any) -> Recorded:
+    return replace(_user(name, deploy_cores=4, **given), script=later_large_memtables_gain)
+
+
 def _interrupted(whole: Recorded, name: str, run: int) -> Recorded:
     """Return the study under another name; Ctrl-C ends it in this run."""
     script = failing({run: None}, whole.script)
@@ -214,3 +230,34 @@ def recorded_studies() -> dict[str, Recorded]:
     }  # fmt: skip
     unnamed = Recorded({"trials": 2, "pairs": 0, "repeats": 0}, few, OPTIONS_OF_USER, OwnOptions)
     return {**studies, unnamed.spec.name: unnamed}
+
+
+def later_studies() -> dict[str, Recorded]:
+    """Return the studies of the home of version 0.3.0.dev0, with engines that have not run yet.
+
+    They have a rule of sizes and a memory limit at full size, and winners with few changes.
+    """
+    sized = _later("sized", cache="32MiB", base=USER_FILE, simplify=False)
+    simplified = _later("simplified", trials=12)
+    studies = {
+        "sized": sized,
+        "sized-interrupted": _interrupted(sized, "sized-interrupted", 5),
+        "limited": _later("limited", memory="400MiB", simplify=False),
+        "simplified": simplified,
+        "simplified-interrupted": _interrupted(simplified, "simplified-interrupted", _SIMPLIFIES),
+        "stores-simplified": Recorded(
+            _small("stores-simplified", engine="embedded", workload={"name": "fillrandom",
+                   "num": 400_000, "value_size": 100}, trials=8, repeats=1, pairs=6, max_pairs=6,
+                   knobs="write_buffer_size,compression_type,store,block_size",
+                   objective="disk_bytes", limits=[]),
+            options="",
+        ),
+        "published": _later("published", knobs="jin2022"),
+    }  # fmt: skip
+    given = {"trials": 2, "pairs": 0, "repeats": 0, "deploy_cores": 2}
+    unnamed = Recorded(given, later_large_memtables_gain, OPTIONS_OF_USER, OwnOptions)
+    return {**studies, unnamed.spec.name: unnamed}
+
+
+STUDIES = {"0.2.0": recorded_studies, "0.3.0.dev0": later_studies}
+"""The studies of the homes that can be continued, by version."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded_studies import OPTIONS_OF_USER, USER_FILE, recorded_studies
+from recorded_studies import OPTIONS_OF_USER, STUDIES, USER_FILE, Recorded, recorded_studies
 
 from fakes.recorded_home import HOMES, VERSIONS, Enter, studies_in
 from lsmtune.cli.main import run
@@ -25,6 +25,7 @@ ENDED = {
         "finished", "whole", "verified", "front", "server", "cluster", "stores", "published",
         "preset-base", "cached", "uncached",
     ),
+    "0.3.0.dev0": ("sized", "limited", "simplified", "stores-simplified", "published"),
 }  # fmt: skip
 """Studies whose search has ended; `lsmtune tune` finds nothing left to run."""
 
@@ -42,10 +43,11 @@ def test_stored_settings_without_a_name_give_the_recorded_name(
     assert found == json.loads(record.read_text())
 
 
-def test_settings_of_a_user_find_the_stored_study(enter: Enter) -> None:
-    names = json.loads((HOMES / "0.2.0.names.json").read_text())
-    with Home(enter("0.2.0") / "home", create=False) as home:
-        for name, study in recorded_studies().items():
+@pytest.mark.parametrize("version", STUDIES)
+def test_settings_of_a_user_find_the_stored_study(enter: Enter, version: str) -> None:
+    names = json.loads((HOMES / f"{version}.names.json").read_text())
+    with Home(enter(version) / "home", create=False) as home:
+        for name, study in STUDIES[version]().items():
             stored = home.study(name).settings
             assert study.spec.name == name
             assert study.spec.model_copy(update={"study": None}).name == names[name]
@@ -54,22 +56,27 @@ def test_settings_of_a_user_find_the_stored_study(enter: Enter) -> None:
 
 
 @pytest.mark.parametrize(
-    ("study", "whole"),
+    "case",
     [
-        ("interrupted", "whole"),
-        ("cached-interrupted", "cached"),
-        ("uncached-interrupted", "uncached"),
+        ("0.2.0", "interrupted", "whole"),
+        ("0.2.0", "cached-interrupted", "cached"),
+        ("0.2.0", "uncached-interrupted", "uncached"),
+        ("0.3.0.dev0", "sized-interrupted", "sized"),
+        ("0.3.0.dev0", "simplified-interrupted", "simplified"),
     ],
+    ids=str,
 )
 def test_interrupted_study_continues_to_the_results_of_the_whole_one(
-    enter: Enter, crowd: None, monkeypatch: pytest.MonkeyPatch, study: str, whole: str
+    enter: Enter, crowd: None, monkeypatch: pytest.MonkeyPatch, case: tuple[str, str, str]
 ) -> None:
-    folder = _enter_on_this_host(enter, "0.2.0")
+    version, study, whole = case
+    folder = _enter_on_this_host(enter, version)
     names, before = studies_in(folder), _runs(folder, study)
     wanted = _runs(folder, whole)
     assert before == wanted[: len(before)]
     assert len(before) < len(wanted)
-    _continue(study, monkeypatch, recorded_studies()[whole].script)
+    studies = STUDIES[version]()
+    _continue(studies[study], monkeypatch, studies[whole].script)
     assert _runs(folder, study) == wanted
     assert studies_in(folder) == names
 
@@ -82,7 +89,8 @@ def test_study_that_has_ended_continues_with_nothing_left_to_run(
 ) -> None:
     folder = _enter_on_this_host(enter, version)
     names, before = studies_in(folder), _trials(folder, study)
-    _continue(study, monkeypatch, _no_run)
+    studies = STUDIES.get(version, recorded_studies)()
+    _continue(studies[study], monkeypatch, _no_run)
     assert _trials(folder, study) == before
     assert studies_in(folder) == names
 
@@ -107,10 +115,10 @@ def _no_run(_: TrialSpec) -> TrialResult:
     pytest.fail("a trial was run")
 
 
-def _continue(study: str, patch: pytest.MonkeyPatch, script: Script) -> None:
+def _continue(study: Recorded, patch: pytest.MonkeyPatch, script: Script) -> None:
     """Continue a study as a user does, on its scripted engine."""
-    _run_on(recorded_studies()[study].engine(script), patch)
-    assert run(["tune", "--study", study]) == 0
+    _run_on(study.engine(script), patch)
+    assert run(["tune", "--study", study.spec.name]) == 0
 
 
 def _run_on(engine: Engine, patch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from fakes.recorded_home import HOMES, VERSIONS, Enter, studies_in
 from lsmtune.cli.main import run
+from lsmtune.rule import SizeRule
+from lsmtune.store.home import Home
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -84,3 +86,25 @@ def test_results_of_an_earlier_version_are_marked_as_judged_by_its_constraints(
     assert shown["claim"]["judged_by"] == "means"
     assert run(["show", "verified"]) == 0
     assert "older lsmtune" in capsys.readouterr().out
+
+
+def test_studies_of_version_0_3_are_sized_by_the_stored_rule(enter: Enter) -> None:
+    with Home(enter("0.3.0.dev0") / "home", create=False) as home:
+        rules = {name: home.study(name).rule for name in ("sized", "limited", "published")}
+    assert rules == {"sized": SizeRule(cores=4), "limited": SizeRule(cores=4), "published": None}
+
+
+@pytest.mark.parametrize("study", ["simplified", "stores-simplified"])
+def test_simplified_winner_of_version_0_3_is_shown_with_fewer_changes(
+    enter: Enter, capsys: pytest.CaptureFixture[str], study: str
+) -> None:
+    enter("0.3.0.dev0")
+    assert run(["show", study, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    simplified = shown["claim"]["simplified"]
+    needed = {name for unit in simplified["needed"] for name in unit["names"]}
+    assert simplified["used"]
+    assert shown["claim"]["trial"] == simplified["simple_trial"]
+    assert needed
+    assert simplified["taken_back"]
+    assert needed.isdisjoint(simplified["taken_back"])

@@ -28,7 +28,7 @@ from lsmtune.simulator import (
     why_unmodelled,
 )
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, make_spec, without_load
+from lsmtune.spec import Ground, load_at, make_spec, without_load
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.studies.description import rule_of_new
 from lsmtune.studies.observer import Observer
@@ -164,7 +164,7 @@ def of_study(name: str, home_path: Path) -> list[BatchLine]:
     if view.best_trial is not None:
         configs[f"trial {view.best_trial.number}"] = Config(view.best_trial.config)
     return [
-        _line(label, spec.load_at(config), space.settings(config), spec.seed, space.version)
+        _line(label, load_at(spec.workload, config), space.settings(config), spec.seed, space.version)
         for label, config in configs.items()
     ]
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from lsmtune.analysis import deploy
+from lsmtune.study_keys import STUDY_KEYS, WORKLOAD_KEYS, flag_help
 
 Home = Annotated[
     Path,
@@ -43,6 +44,7 @@ DbBench = Annotated[
     typer.Option(
         "--db-bench",
         envvar=deploy.DB_BENCH_VARIABLE,
+        # Not the description of `program`, which names the programs of all engines.
         help="Run this db_bench: a path, or a name on PATH [none].",
         rich_help_panel="Engine",
     ),
@@ -52,8 +54,7 @@ RocksDBVersion = Annotated[
     typer.Option(
         "--rocksdb",
         metavar="VERSION",
-        help="Run this installed version of RocksDB [the version of --base, else the default of "
-        "`lsmtune engines`, else db_bench].",
+        help=flag_help(STUDY_KEYS["rocksdb"]),
         rich_help_panel="Engine",
     ),
 ]
@@ -62,14 +63,14 @@ Library = Annotated[
     typer.Option(
         "--library",
         metavar="FILE",
-        help="Run your own librocksdb.so [none].",
+        help=flag_help(STUDY_KEYS["library"], default="none"),
         rich_help_panel="Engine",
     ),
 ]
 Workload = Annotated[
     str | None,
     typer.Option(
-        help="Workload of the trials [fillrandom].",
+        help=flag_help(STUDY_KEYS["workload"], default="fillrandom"),
         metavar="NAME",
         rich_help_panel="Workload and baseline",
     ),
@@ -77,7 +78,7 @@ Workload = Annotated[
 Records = Annotated[
     int | None,
     typer.Option(
-        help="Number of records in the workload [1000000].",
+        help=flag_help(WORKLOAD_KEYS["num"], default="1000000"),
         metavar="N",
         rich_help_panel="Workload and baseline",
     ),
@@ -85,8 +86,7 @@ Records = Annotated[
 Scale = Annotated[
     str | None,
     typer.Option(
-        help="Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, caches, "
-        "files and levels by 64, not the number of records [1/64].",
+        help=flag_help(STUDY_KEYS["scale"]),
         metavar="FRACTION",
         rich_help_panel="Workload and baseline",
     ),
@@ -95,7 +95,7 @@ EngineFlag = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="Engine: rocksdb, myrocks, embedded, tikv or simulated [the engine of the workload].",
+        help=flag_help(STUDY_KEYS["engine"]),
         metavar="NAME",
         rich_help_panel="Engine",
     ),

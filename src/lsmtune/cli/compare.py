@@ -18,6 +18,7 @@ from lsmtune.cli.common import (
     say_all,
 )
 from lsmtune.cli.tune import Knobs, Limits, Objectives
+from lsmtune.study_keys import STUDY_KEYS, WORKLOAD_KEYS, flag_help
 
 Optimizers = Annotated[
     list[str],
@@ -35,6 +36,14 @@ Real = Annotated[
 StudyFile = Annotated[
     Path | None,
     typer.Option("--study-file", help="With --real: study file that all searches use."),
+]
+Workload = Annotated[
+    str | None,
+    typer.Option(help=flag_help(STUDY_KEYS["workload"], "Only with --real.", "fillrandom")),
+]
+Records = Annotated[
+    int | None,
+    typer.Option(help=flag_help(WORKLOAD_KEYS["num"], "Only with --real.", "1000000")),
 ]
 Target = Annotated[
     float | None,
@@ -59,12 +68,8 @@ def compare(
     optimizers: Optimizers,
     real: Real = False,
     study_file: StudyFile = None,
-    workload: Annotated[
-        str | None, typer.Option(help="With --real: the workload [fillrandom].")
-    ] = None,
-    num: Annotated[
-        int | None, typer.Option(help="With --real: number of records in the workload [1000000].")
-    ] = None,
+    workload: Workload = None,
+    num: Records = None,
     knobs: Knobs = None,
     objective: Objectives = None,
     limit: Limits = None,

@@ -22,6 +22,7 @@ from lsmtune.cli.common import (
     print_json,
 )
 from lsmtune.cli.tune import Base, Cache, Knobs, Memory, NewStudy, Seed, StudyFile
+from lsmtune.study_keys import SCREEN_KEYS, flag_help
 
 Jobs = Annotated[
     int | None,
@@ -34,9 +35,7 @@ Jobs = Annotated[
 ]
 Design = Annotated[
     str | None,
-    typer.Option(
-        help="Method that chooses the configs: random, latin (Latin hypercube) or sobol [sobol]."
-    ),
+    typer.Option(help=flag_help(SCREEN_KEYS["design"], default="sobol")),
 ]
 Output = Annotated[
     Path | None,
@@ -60,14 +59,14 @@ def screen(
     trials: Annotated[int | None, typer.Option(help="Number of configs [200].")] = None,
     replicated: Annotated[
         int | None,
-        typer.Option(help="Number of configs that run several times, to measure the noise [20]."),
+        typer.Option(help=flag_help(SCREEN_KEYS["replicated"], default="20")),
     ] = None,
     runs: Annotated[
-        int | None, typer.Option(help="Number of runs for each of the --replicated configs [3].")
+        int | None, typer.Option(help=flag_help(SCREEN_KEYS["runs"], default="3"))
     ] = None,
     batch: Annotated[
         str | None,
-        typer.Option(help="File of JSON lines with the configs to run; --design has no effect."),
+        typer.Option(help=flag_help(SCREEN_KEYS["batch"])),
     ] = None,
     jobs: Jobs = None,
     output: Output = None,

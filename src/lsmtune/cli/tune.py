@@ -18,6 +18,7 @@ from lsmtune.cli.common import (
     Scale,
     Workload,
 )
+from lsmtune.study_keys import STUDY_KEYS, flag_help
 
 StudyFile = Annotated[
     Path | None,
@@ -26,8 +27,7 @@ StudyFile = Annotated[
 Base = Annotated[
     str | None,
     typer.Option(
-        help="Baseline: your OPTIONS file, options string, my.cnf or tikv.toml [the defaults of "
-        "the engine].",
+        help=flag_help(STUDY_KEYS["base"]),
         metavar="FILE",
         rich_help_panel="Workload and baseline",
     ),
@@ -35,7 +35,7 @@ Base = Annotated[
 Family = Annotated[
     str | None,
     typer.Option(
-        help="Column family of your OPTIONS file to tune [default].",
+        help=flag_help(STUDY_KEYS["family"], default="default"),
         metavar="NAME",
         rich_help_panel="Workload and baseline",
     ),
@@ -43,8 +43,7 @@ Family = Annotated[
 Cache = Annotated[
     str | None,
     typer.Option(
-        help="Size of your block cache at full size, e.g. 4GiB; --scale divides it too. OPTIONS "
-        "files do not contain this size.",
+        help=flag_help(STUDY_KEYS["cache"]),
         metavar="SIZE",
         rich_help_panel="Workload and baseline",
     ),
@@ -52,9 +51,7 @@ Cache = Annotated[
 Knobs = Annotated[
     str | None,
     typer.Option(
-        help="Knobs to tune: a preset, names as a,b,c, or top:N for the N knobs that matter most "
-        "in measured runs. lasso:N ranks the knobs with a linear model [a preset that suits "
-        "the workload].",
+        help=flag_help(STUDY_KEYS["knobs"]),
         metavar="NAMES",
         rich_help_panel="Goal",
     ),
@@ -63,8 +60,7 @@ Objectives = Annotated[
     list[str] | None,
     typer.Option(
         metavar="METRIC",
-        help="What to improve: balanced, jin2022 or a metric; repeat the flag for several metrics "
-        "[the objective that suits the workload].",
+        help=flag_help(STUDY_KEYS["objective"], "Repeat the flag for several metrics."),
         rich_help_panel="Goal",
     ),
 ]
@@ -72,16 +68,14 @@ Limits = Annotated[
     list[str] | None,
     typer.Option(
         metavar="LIMIT",
-        help='Limit that the winner must keep, e.g. "live_sst_bytes <= 1.1 * base". '
-        "The word `base` is the value of the baseline. Repeat the flag for several limits.",
+        help=flag_help(STUDY_KEYS["limits"], "Repeat the flag for several limits."),
         rich_help_panel="Goal",
     ),
 ]
 Memory = Annotated[
     str | None,
     typer.Option(
-        help="Memory that the full-size store may need: memtables, caches, and index and filter "
-        "blocks outside the block cache, e.g. 4GiB [the memory of the baseline].",
+        help=flag_help(STUDY_KEYS["memory"]),
         metavar="SIZE",
         rich_help_panel="Goal",
     ),
@@ -89,8 +83,7 @@ Memory = Annotated[
 DeployCores = Annotated[
     int | None,
     typer.Option(
-        help="CPU cores of the machine that you deploy to; they limit the numbers of threads that "
-        "are searched [the usable cores of this machine].",
+        help=flag_help(STUDY_KEYS["deploy_cores"]),
         metavar="N",
         rich_help_panel="Goal",
     ),
@@ -98,7 +91,7 @@ DeployCores = Annotated[
 Trials = Annotated[
     int | None,
     typer.Option(
-        help="Maximum number of trials [16; no maximum with --budget].",
+        help=flag_help(STUDY_KEYS["trials"]),
         metavar="N",
         rich_help_panel="Search",
     ),
@@ -106,7 +99,7 @@ Trials = Annotated[
 Budget = Annotated[
     str | None,
     typer.Option(
-        help="Maximum search time, e.g. 90s, 20m or 1.5h [none].",
+        help=flag_help(STUDY_KEYS["budget"], default="none"),
         metavar="TIME",
         rich_help_panel="Search",
     ),
@@ -114,7 +107,7 @@ Budget = Annotated[
 NewStudy = Annotated[
     str | None,
     typer.Option(
-        help="Name of the study [a name from the settings].",
+        help=flag_help(STUDY_KEYS["study"]),
         metavar="NAME",
         rich_help_panel="Search",
     ),
@@ -122,7 +115,7 @@ NewStudy = Annotated[
 Seed = Annotated[
     int | None,
     typer.Option(
-        help="Seed of the search and of the workload, >= 1 [1].",
+        help=flag_help(STUDY_KEYS["seed"], default="1"),
         metavar="N",
         rich_help_panel="Search",
     ),
@@ -130,8 +123,7 @@ Seed = Annotated[
 Until = Annotated[
     str | None,
     typer.Option(
-        help="End the search early: `stable` when lsmtune expects no further gain, or N after N "
-        "trials in a row without a gain [off].",
+        help=flag_help(STUDY_KEYS["until"], default="off"),
         metavar="stable|N",
         rich_help_panel="Search",
     ),
@@ -139,8 +131,7 @@ Until = Annotated[
 Pairs = Annotated[
     int | None,
     typer.Option(
-        help="Minimum number of pairs of runs that verify the winner: 0 for no verification, else "
-        "at least 6 [6].",
+        help=flag_help(STUDY_KEYS["pairs"], default="6"),
         metavar="N",
         rich_help_panel="Checks of the winner",
     ),
@@ -150,15 +141,14 @@ Simplify = Annotated[
     bool | None,
     typer.Option(
         "--simplify/--no-simplify",
-        help="Take back changes of the winner that do not matter, or keep all [simplify].",
+        help=flag_help(STUDY_KEYS["simplify"], default="simplify"),
         rich_help_panel="Checks of the winner",
     ),
 ]
 Optimizer = Annotated[
     str | None,
     typer.Option(
-        help="Search algorithm, see `lsmtune optimizers` [guided if the simulator supports the "
-        "workload, else tpe].",
+        help=flag_help(STUDY_KEYS["optimizer"]),
         metavar="NAME",
         rich_help_panel="Search",
     ),
@@ -175,8 +165,7 @@ WarmStart = Annotated[
     list[str] | None,
     typer.Option(
         metavar="STUDY",
-        help="Earlier study in --home that the search starts from, or `all`; repeat the flag for "
-        "several studies.",
+        help=flag_help(STUDY_KEYS["warm_start"], "Repeat the flag for several studies."),
         rich_help_panel="Search",
     ),
 ]
@@ -184,8 +173,7 @@ Online = Annotated[
     bool,
     typer.Option(
         "--online",
-        help="Change the options of a running engine; only for the engines rocksdb (not db_bench) "
-        "and myrocks.",
+        help=flag_help(STUDY_KEYS["online"]),
     ),
 ]
 NewBaseline = Annotated[

@@ -22,7 +22,7 @@ from lsmtune.simulator import (
     known_knobs,
     predict,
 )
-from lsmtune.spec import StudySpec, without_load
+from lsmtune.spec import StudySpec, load_at, without_load
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload
@@ -90,7 +90,7 @@ class Simulated:
         runs = [
             Run(load, without_load(space.settings(config)), seed, self._probe, space.version)
             for config in configs
-            for seed, load in enumerate(_of_lengths(spec.load_at(config)), start=1)
+            for seed, load in enumerate(_of_lengths(load_at(spec.workload, config)), start=1)
         ]
         told: list[Metrics] = [p.metrics for p in predict(runs, self._constants)]
         each = len(_LENGTHS)

@@ -10,7 +10,7 @@ from lsmtune.batch import BatchLine, read_batch
 from lsmtune.errors import UserError
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.types import Config
-from lsmtune.spec import StudySpec, catalogue_of
+from lsmtune.spec import StudySpec, catalogue_of, load_at
 from lsmtune.spec_defaults import check_system
 from lsmtune.stats import ratio_interval
 from lsmtune.store.ranking import undisturbed
@@ -131,7 +131,7 @@ def _points(study: Study, table: Screen) -> list[Point]:
         configs = design_configs(
             study.space, table.design, study.spec.number_of_trials, study.spec.seed
         )
-        return [Point(config, study.spec.load_at(config)) for config in configs]
+        return [Point(config, load_at(study.spec.workload, config)) for config in configs]
     lines = usable_lines(Path(table.batch), read_batch(Path(table.batch)))
     _check_loads(study.spec, lines)
     return [Point(study.space.canonical(_known(study, line)), line.workload) for line in lines]

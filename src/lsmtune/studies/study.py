@@ -23,7 +23,7 @@ from lsmtune.rescale import rescaled
 from lsmtune.simplified import Simplified
 from lsmtune.simulator import load_machine
 from lsmtune.spaces import knob_space, stored_rule, with_fitting_scale
-from lsmtune.spec import Ground, StudySpec, without_load
+from lsmtune.spec import Ground, StudySpec, load_at, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -222,7 +222,7 @@ class Study:
         return TrialSpec(
             settings=without_load(settings),
             base_settings=self._base_settings,
-            workload=self.spec.load_at(config),
+            workload=load_at(self.spec.workload, config),
             protocol=protocol,
             seed=workload_seed(self.spec.seed, "trial"),
         )

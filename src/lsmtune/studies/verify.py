@@ -8,7 +8,7 @@ import numpy as np
 
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.types import Config
-from lsmtune.spec import MIN_PAIRS
+from lsmtune.spec import MIN_PAIRS, load_at
 from lsmtune.store.records import (
     StoredTrial,
     StoredVerification,
@@ -250,7 +250,7 @@ def _run_pair(
         spec = TrialSpec(
             settings=settings[role],
             base_settings=settings[Role.VERIFY_BASE],
-            workload=study.spec.load_at(configs[role], verification.workload),
+            workload=load_at(verification.workload, configs[role]),
             protocol=_protocol(study, verification.workload),
             seed=workload_seed(study.spec.seed, "pair", pair, verification.id),
         )

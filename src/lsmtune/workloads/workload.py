@@ -7,6 +7,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from lsmtune.errors import unknown_word
+from lsmtune.study_keys import MIX_KEYS, WORKLOAD_KEYS
 from lsmtune.workloads.distinct_keys import skewed_keys
 from lsmtune.workloads.presets import (
     LOOKUP_FAMILIES,
@@ -46,9 +47,9 @@ class Mix(BaseModel):
     """Shares of the operations. They add up to 1."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    get: float = Field(default=0.0, ge=0, le=1)
-    put: float = Field(default=0.0, ge=0, le=1)
-    scan: float = Field(default=0.0, ge=0, le=1)
+    get: float = Field(default=0.0, ge=0, le=1, description=MIX_KEYS["get"])
+    put: float = Field(default=0.0, ge=0, le=1, description=MIX_KEYS["put"])
+    scan: float = Field(default=0.0, ge=0, le=1, description=MIX_KEYS["scan"])
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -61,47 +62,58 @@ class Mix(BaseModel):
 class Workload(BaseModel):
     """A workload: its name and its parameters.
 
-    There are `num` different keys of `key_size` bytes. Values have `value_size` bytes and compress
-    to `compression_ratio` of their size. `threads` clients run the workload. On an empty store,
-    each client writes `num` records, or `operations` if given. SQL workloads have tables instead
-    of records.
-
-    The other parameters exist only in some workloads. The load ends after `operations` per client,
-    or after `duration_s` seconds. `present` is the share of keys that have a record before the
-    load. With `direct_reads`, reads bypass the page cache, so that only the store's own caches
-    help. With `skew`, some records are read more often: the probability falls as 1 / rank, from
-    rank num x e^-skew on. With `write_skew`, some records are written or deleted more often, in
-    the same way and with the same ranks. Without it, `skew` also applies to the puts of a mix.
-    After every `tombstone_every` writes, `tombstone_width` keys from a random one on are deleted,
-    at most `tombstones` times. Workloads that only read use a store that was built that way.
+    On an empty store, each client writes `num` records, or `operations` if given. SQL workloads
+    have tables instead of records. Parameters without a default exist only in some workloads.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    name: str = "fillrandom"
-    num: int = Field(default=1_000_000, ge=1000, le=10**12)
-    key_size: int = Field(default=16, ge=8, le=1024)
-    value_size: int = Field(default=1024, ge=1, le=1 << 24)
-    threads: int = Field(default=1, ge=1, le=1024)
-    compression_ratio: float = Field(default=0.5, gt=0, le=1)
-    operations: int | None = Field(default=None, ge=100, le=10**12)
-    duration_s: int | None = Field(default=None, ge=1, le=10**7)
-    present: float | None = Field(default=None, ge=0.05, le=1)
-    direct_reads: bool | None = None
-    scan_length: int | None = Field(default=None, ge=1, le=100_000)
-    get_percent: int | None = Field(default=None, ge=1, le=99)
-    write_rate_bytes_s: int | None = Field(default=None, ge=1024, le=1 << 40)
-    tombstone_every: int | None = Field(default=None, ge=10, le=10**9)
-    tombstone_width: int | None = Field(default=None, ge=1, le=10**9)
-    tombstones: int | None = Field(default=None, ge=1, le=10**9)
-    mix: Mix | None = None
-    skew: float | None = Field(default=None, gt=0, le=100)
+    name: str = Field(default="fillrandom", description=WORKLOAD_KEYS["name"])
+    num: int = Field(default=1_000_000, ge=1000, le=10**12, description=WORKLOAD_KEYS["num"])
+    key_size: int = Field(default=16, ge=8, le=1024, description=WORKLOAD_KEYS["key_size"])
+    value_size: int = Field(default=1024, ge=1, le=1 << 24, description=WORKLOAD_KEYS["value_size"])
+    threads: int = Field(default=1, ge=1, le=1024, description=WORKLOAD_KEYS["threads"])
+    compression_ratio: float = Field(
+        default=0.5, gt=0, le=1, description=WORKLOAD_KEYS["compression_ratio"]
+    )
+    operations: int | None = Field(
+        default=None, ge=100, le=10**12, description=WORKLOAD_KEYS["operations"]
+    )
+    duration_s: int | None = Field(
+        default=None, ge=1, le=10**7, description=WORKLOAD_KEYS["duration_s"]
+    )
+    present: float | None = Field(default=None, ge=0.05, le=1, description=WORKLOAD_KEYS["present"])
+    direct_reads: bool | None = Field(default=None, description=WORKLOAD_KEYS["direct_reads"])
+    scan_length: int | None = Field(
+        default=None, ge=1, le=100_000, description=WORKLOAD_KEYS["scan_length"]
+    )
+    get_percent: int | None = Field(
+        default=None, ge=1, le=99, description=WORKLOAD_KEYS["get_percent"]
+    )
+    write_rate_bytes_s: int | None = Field(
+        default=None, ge=1024, le=1 << 40, description=WORKLOAD_KEYS["write_rate_bytes_s"]
+    )
+    tombstone_every: int | None = Field(
+        default=None, ge=10, le=10**9, description=WORKLOAD_KEYS["tombstone_every"]
+    )
+    tombstone_width: int | None = Field(
+        default=None, ge=1, le=10**9, description=WORKLOAD_KEYS["tombstone_width"]
+    )
+    tombstones: int | None = Field(
+        default=None, ge=1, le=10**9, description=WORKLOAD_KEYS["tombstones"]
+    )
+    mix: Mix | None = Field(default=None, description=WORKLOAD_KEYS["mix"])
+    skew: float | None = Field(default=None, gt=0, le=100, description=WORKLOAD_KEYS["skew"])
     # Not in the JSON of studies without it, which older versions have stored.
-    write_skew: float | None = Field(default=None, gt=0, le=100, exclude_if=_is_none)
-    trace: str | None = None
-    database: str | None = None
-    warehouses: int | None = Field(default=None, ge=1, le=10_000)
-    families: bool | None = None
-    tables: int | None = Field(default=None, ge=1, le=1000)
+    write_skew: float | None = Field(
+        default=None, gt=0, le=100, exclude_if=_is_none, description=WORKLOAD_KEYS["write_skew"]
+    )
+    trace: str | None = Field(default=None, description=WORKLOAD_KEYS["trace"])
+    database: str | None = Field(default=None, description=WORKLOAD_KEYS["database"])
+    warehouses: int | None = Field(
+        default=None, ge=1, le=10_000, description=WORKLOAD_KEYS["warehouses"]
+    )
+    families: bool | None = Field(default=None, description=WORKLOAD_KEYS["families"])
+    tables: int | None = Field(default=None, ge=1, le=1000, description=WORKLOAD_KEYS["tables"])
 
     @model_validator(mode="before")
     @classmethod
