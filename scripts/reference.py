@@ -2,8 +2,8 @@
 
     python scripts/reference.py [--check]
 
-Writes commands.md, study-file.md, workloads.md, metrics.md, facts.md and optimizers.md. With
---check it writes nothing and ends with exit code 1 if a page is not current. knobs.md,
+Writes commands.md, study-file.md, workloads.md, metrics.md, facts.md, optimizers.md and python.md.
+With --check it writes nothing and ends with exit code 1 if a page is not current. knobs.md,
 knobs-tikv.md and study.schema.json are written by `lsmtune knobs --markdown` and `lsmtune schema`.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from reference_python import python
 
 from lsmtune.analysis.inspect.facts import NAMES
 from lsmtune.cli.main import app
@@ -345,6 +346,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "metrics.md": metrics,
     "facts.md": facts,
     "optimizers.md": optimizers,
+    "python.md": python,
 }
 """The generated pages, by file name."""
 

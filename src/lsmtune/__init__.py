@@ -1,3 +1,65 @@
-"""lsmtune: finds better options for an LSM store in few real runs, and proves the gain."""
+"""lsmtune: finds better options for an LSM store in few real runs, and proves the gain.
+
+    import lsmtune
+
+    result = lsmtune.tune(workload={"name": "fillrandom", "num": 200_000}, trials=16, home="data")
+    if result.claim.gain:
+        result.export("OPTIONS")
+
+Names are loaded when they are used, so that the import is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lsmtune.analysis.claim import Claim
+    from lsmtune.analysis.inspect.inspection import Inspection
+    from lsmtune.api.importance import ImportanceResult
+    from lsmtune.api.public import importance, inspect, result, simulate, studies, tune, verify
+    from lsmtune.api.simulate import Simulation
+    from lsmtune.api.study_result import Result
+    from lsmtune.errors import Cancelled, LsmtuneError, UserError
+    from lsmtune.knobs.types import Knob
+    from lsmtune.metrics.definitions import Metric
+    from lsmtune.spec import StudySpec
+    from lsmtune.stats import Interval
+    from lsmtune.studies.observer import Observer
 
 __version__ = "0.2.0"
+__all__ = [
+    "Cancelled", "Claim", "ImportanceResult", "Inspection", "Interval", "Knob", "LsmtuneError",
+    "Metric", "Observer", "Result", "Simulation", "StudySpec", "UserError", "importance",
+    "inspect", "result", "simulate", "studies", "tune", "verify",
+]  # fmt: skip
+
+_PUBLIC = "lsmtune.api.public"
+_MODULES = {
+    "Cancelled": "lsmtune.errors",
+    "Claim": "lsmtune.analysis.claim",
+    "ImportanceResult": "lsmtune.api.importance",
+    "Inspection": "lsmtune.analysis.inspect.inspection",
+    "Interval": "lsmtune.stats",
+    "Knob": "lsmtune.knobs.types",
+    "LsmtuneError": "lsmtune.errors",
+    "Metric": "lsmtune.metrics.definitions",
+    "Observer": "lsmtune.studies.observer",
+    "Result": "lsmtune.api.study_result",
+    "Simulation": "lsmtune.api.simulate",
+    "StudySpec": "lsmtune.spec",
+    "UserError": "lsmtune.errors",
+}
+"""The module of each public record; functions are in `_PUBLIC`."""
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is used for the first time."""
+    if name not in __all__:
+        raise AttributeError(f"module 'lsmtune' has no attribute {name!r}")
+    value = getattr(import_module(_MODULES.get(name, _PUBLIC)), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -22,6 +22,10 @@ class UserError(LsmtuneError):
     """A mistake in the user's input; the message names the place and what is allowed."""
 
 
+class Cancelled(LsmtuneError):  # noqa: N818 - what happened, not a mistake
+    """The caller ended the work; what ran before is kept."""
+
+
 class ParseError(LsmtuneError):
     """A file or an output with unexpected content; the message names the line."""
 

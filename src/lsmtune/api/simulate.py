@@ -163,10 +163,10 @@ def of_study(name: str, home_path: Path) -> list[BatchLine]:
     configs = {"base": space.default()}
     if view.best_trial is not None:
         configs[f"trial {view.best_trial.number}"] = Config(view.best_trial.config)
-    return [
-        _line(label, load_at(spec.workload, config), space.settings(config), spec.seed, space.version)
-        for label, config in configs.items()
-    ]
+    runs = (
+        (label, load_at(spec.workload, at), space.settings(at)) for label, at in configs.items()
+    )
+    return [_line(*run, spec.seed, space.version) for run in runs]
 
 
 def _defaults(

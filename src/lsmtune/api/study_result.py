@@ -91,3 +91,9 @@ class Result:
 def read_result(home: Home, study: str, trial: int | None = None) -> Result:
     """Return the result of a stored study; UserError if it does not exist."""
     return Result(home.path, read_study(home, study, trial), trial)
+
+
+def stored_result(study: str, home: Path, trial: int | None = None) -> Result:
+    """Return the result of a study in a home; UserError if it does not exist."""
+    with Home(home, create=False) as opened:
+        return read_result(opened, study, trial)

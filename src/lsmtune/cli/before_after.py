@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from lsmtune.analysis.inspect.before_after import Compared, compare_sides, two_sides
-from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.analysis.inspect.before_after import Compared
 from lsmtune.cli.tables import Column, paragraph, table_lines
-from lsmtune.errors import UserError
 from lsmtune.report.compared_words import (
     METRIC_HEADS,
     Row,
@@ -24,36 +22,6 @@ from lsmtune.report.words import counted
 
 MOST_OPTION_ROWS = 20
 _INTERVAL = METRIC_HEADS.index("95 % interval")
-
-Sides = tuple[Sequence[Inspection], Sequence[Inspection]]
-
-
-def sides(logs: Sequence[Inspection], after: Sequence[Inspection]) -> Sides:
-    """Return the files before and after the change.
-
-    UserError unless there are two files, files after the change, or one file with the results of
-    both sides.
-    """
-    if after:
-        return logs, after
-    if len(logs) == 2:  # noqa: PLR2004 - before and after
-        return logs[:1], logs[1:]
-    if len(logs) == 1 and (split := two_sides(logs[0])) is not None:
-        return [split[0]], [split[1]]
-    if len(logs) == 1:
-        raise UserError(
-            f"--compare: {logs[0].name}: name a second file, from after the change; a single file "
-            "needs results of exactly two versions of RocksDB, or the headings before and after"
-        )
-    raise UserError(
-        "--compare: name two files, before and after the change; for several runs per side, name "
-        "each file from after the change with --after FILE"
-    )
-
-
-def before_after(logs: Sequence[Inspection], after: Sequence[Inspection] = ()) -> Compared:
-    """Compare the files of both sides."""
-    return compare_sides(*sides(logs, after))
 
 
 def compared_lines(

@@ -48,17 +48,10 @@ def export(
     home: HomePath = DEFAULT_HOME,
 ) -> None:
     """Write the winner's options as a file to deploy; only tuned keys change."""
-    from lsmtune.analysis.read_study import read_study
-    from lsmtune.analysis.study_view import ONLINE
-    from lsmtune.api.export import exported
-    from lsmtune.api.online_files import online_export
-    from lsmtune.store.home import Home
+    from lsmtune.api.study_result import stored_result
 
-    with Home(home, create=False) as opened:
-        view = read_study(opened, study, trial)
-        chosen = FORMATS[view.engine][0] if form is None else form.value
-        export_file = online_export if view.no_search == ONLINE else exported
-        file = export_file(opened, view, chosen, base, back=back)
+    found = stored_result(study, home, trial)
+    file = found.exported(None if form is None else form.value, base, back=back)
     if output is None:
         say(file.text.removesuffix("\n"))
     else:

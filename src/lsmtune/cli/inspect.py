@@ -89,15 +89,18 @@ def inspect(
     """
     from lsmtune.analysis.inspect.before_after import compared_document
     from lsmtune.analysis.inspect.document import inspection_document
+    from lsmtune.api import inspect as api
     from lsmtune.cli import inspecting
-    from lsmtune.cli.before_after import MOST_OPTION_ROWS, before_after, compared_lines
+    from lsmtune.cli.before_after import MOST_OPTION_ROWS, compared_lines
+    from lsmtune.cli.progress import TerminalObserver
 
-    found, later = inspecting.read_sides(logs, after or [], rolled=rolled, family=family)
+    watch = TerminalObserver()
+    found, later = api.read_sides(logs, after or [], rolled=rolled, family=family, observer=watch)
     if compare or after:
         inspecting.check_only_compared(csv, to_study)
-        compared = before_after(found, later)
+        compared = api.compared(found, later)
         if page is not None:
-            inspecting.write_compared_page(page, compared, [*found, *later])
+            inspecting.write_compared_page(page, compared, [*found, *later], watch)
         if as_json:
             print_json(compared_document(compared))
             return
@@ -106,11 +109,11 @@ def inspect(
             say(f"written: {page}")
         return
     if page is not None:
-        inspecting.write_page(page, found)
+        inspecting.write_page(page, found, watch)
     if csv is not None:
         inspecting.write_tables(csv, found)
     if to_study is not None:
-        inspecting.write_study(to_study, found)
+        inspecting.write_study(to_study, api.study_of(to_study, found))
     if as_json:
         documents = [inspection_document(log) for log in found]
         print_json(documents[0] if len(documents) == 1 else {"logs": documents})

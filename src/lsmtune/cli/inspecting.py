@@ -5,15 +5,11 @@ from pathlib import Path
 
 from lsmtune.analysis.inspect.before_after import Compared
 from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
-from lsmtune.analysis.inspect.study import study_files, tuned_family
+from lsmtune.api.inspect import StudyOfLog
 from lsmtune.cli.common import note, write_output
-from lsmtune.cli.inspect_tables import tables
-from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
 from lsmtune.knobs.defaults import nearest_version
-from lsmtune.metrics.families import check_not_empty
 from lsmtune.report.inspect_families import (
     FAMILY_HEADS,
     families_title,
@@ -24,6 +20,7 @@ from lsmtune.report.inspect_families import (
     other_families,
     shown_levels,
 )
+from lsmtune.report.inspect_tables import tables
 from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
@@ -41,6 +38,7 @@ from lsmtune.report.inspect_words import (
     title_text,
     verdict_text,
 )
+from lsmtune.studies.observer import Observer
 from lsmtune.system.write import write_file
 
 _LONG_NAME = 24
@@ -56,69 +54,30 @@ _OPTION_COLUMNS = (
 )
 
 
-def read_sides(
-    before: Sequence[Path], after: Sequence[Path], *, rolled: bool, family: str | None = None
-) -> tuple[list[Inspection], list[Inspection]]:
-    """Read the files of both sides; UserError if a side names a file twice, as if it were two runs.
-
-    Without `after`, all files are in the first list.
-    """
-    for paths in (before, after):
-        resolved = [path.resolve() for path in paths]
-        copies = [path for at, path in enumerate(paths) if resolved[at] in resolved[:at]]
-        if after and copies:
-            raise UserError(f"{copies[0]}: named twice on one side; name each run once")
-    first = read(before, rolled=rolled, family=family)
-    return first, read(after, rolled=rolled, family=family) if after else []
-
-
-def read(paths: Sequence[Path], *, rolled: bool, family: str | None = None) -> list[Inspection]:
-    """Read each LOG, or all as parts of one; UserError for the first that cannot be read.
-
-    With `family`, they are read as LOGs of this column family alone.
-    """
-    with working("reading the LOG") as show:
-        if rolled:
-            return [inspect_rolled(paths, family)]
-        found = []
-        for path in paths:
-            show(f"reading {path}")
-            found.append(inspect_path(path, family))
-        return found
-
-
-def write_page(path: Path, logs: Sequence[Inspection]) -> None:
+def write_page(path: Path, logs: Sequence[Inspection], observer: Observer) -> None:
     """Write the page about the LOGs."""
     from lsmtune.report.inspect_page import render_inspections  # slow to import
 
-    with working("writing the page"):
+    with observer.working("writing the page"):
         write_file(path, render_inspections(logs), "page")
 
 
-def write_compared_page(path: Path, compared: Compared, logs: Sequence[Inspection]) -> None:
+def write_compared_page(
+    path: Path, compared: Compared, logs: Sequence[Inspection], observer: Observer
+) -> None:
     """Write the page about the comparison, with the files of both sides."""
     from lsmtune.report.compared_page import render_compared  # slow to import
 
-    with working("writing the page"):
+    with observer.working("writing the page"):
         write_file(path, render_compared(compared, logs), "page")
 
 
-def write_study(path: Path, logs: Sequence[Inspection]) -> None:
-    """Write a study file with a workload similar to the LOG's, and its options next to it."""
-    if len(logs) != 1:
-        raise UserError("--to-study: allowed for one LOG only; name a single LOG")
-    check_not_empty(
-        logs[0].family_sums, logs[0].main_family, logs[0].name, "choose one with --family NAME"
-    )
-    options = path.with_suffix(".OPTIONS")
-    files = study_files(logs[0], str(options.resolve()))
-    write_output(path, files.study, "study")
-    write_output(options, files.options, "options")
-    if (family := tuned_family(logs[0])) is not None:
-        note(f"{path}: {family}")
-    for why in dict.fromkeys(files.assumed.values()):
-        keys = ", ".join(key for key, reason in files.assumed.items() if reason == why)
-        note(f"{path}: check the workload: lsmtune assumed {keys}, because {why}")
+def write_study(path: Path, made: StudyOfLog) -> None:
+    """Write a study file made from a LOG, and its options next to it."""
+    write_output(path, made.study, "study")
+    write_output(made.options_path, made.options, "options")
+    for remark in made.remarks:
+        note(remark)
 
 
 def write_tables(folder: Path, logs: Sequence[Inspection]) -> None:

@@ -139,6 +139,7 @@ class _Story:
     def __init__(self, spec: StudySpec) -> None:
         self._spec = spec
         self._objective = spec.parsed_objective
+        self.metrics = self._objective.metrics
         self._base: list[Metrics] = []
         self._best: float | None = None
         self._trials = 0
@@ -221,12 +222,12 @@ def _line(event: Event, spec: StudySpec, story: _Story) -> str:
         remark = f"; {result.reason}, so lsmtune runs the trial again"
     elif result.disturbance is not None:
         remark = f"; the result is kept and marked, although {result.disturbance}"
-    return f"{title}: {told}{_figures(result.metrics, spec)} ({took}{remark})"
+    return f"{title}: {told}{_figures(result.metrics, spec, story.metrics)} ({took}{remark})"
 
 
-def _figures(metrics: Mapping[str, float], spec: StudySpec) -> str:
+def _figures(metrics: Mapping[str, float], spec: StudySpec, goals: Sequence[str]) -> str:
     """The objective's metrics, and those that show how the workload ran."""
-    names = dict.fromkeys([*spec.parsed_objective.metrics, *_SHOWN[spec.workload.kind]])
+    names = dict.fromkeys([*goals, *_SHOWN[spec.workload.kind]])
     return ", ".join(_figure(name, metrics[name]) for name in names if name in metrics)
 
 

@@ -7,7 +7,6 @@ import typer
 
 from lsmtune.cli.common import DEFAULT_HOME, OtherTrial, say
 from lsmtune.cli.common import Home as HomePath
-from lsmtune.system.write import write_file
 
 
 def report(
@@ -30,27 +29,7 @@ def report(
 
     The page is one file and needs no network.
     """
-    from lsmtune.analysis.read_study import read_study
-    from lsmtune.cli.progress import working
-    from lsmtune.errors import UserError
-    from lsmtune.report.overview_page import render_overview
-    from lsmtune.report.page import render_page
-    from lsmtune.store.home import Home
+    from lsmtune.api.report import report as run
+    from lsmtune.cli.progress import TerminalObserver
 
-    if len(set(studies)) < len(studies):
-        raise UserError("report: a study is named twice; name each study once")
-    if trial is not None and len(studies) > 1:
-        raise UserError("--trial: not allowed with several studies; name one study")
-    with Home(home, create=False) as opened, working("writing the page"):
-        views = [read_study(opened, study, trial) for study in studies]
-        page = output or opened.path / "results" / _usual_page(studies, trial)
-        text = render_page(views[0]) if len(views) == 1 else render_overview(views)
-        write_file(page, text, "page", opened.path)
-    say(str(page))
-
-
-def _usual_page(studies: list[str], trial: int | None) -> Path:
-    """Return where the page is without --output; a picked trial and an overview have their own."""
-    if len(studies) > 1:
-        return Path("overview.html")
-    return Path(studies[0], "report.html" if trial is None else f"report-trial-{trial}.html")
+    say(str(run(studies, home, TerminalObserver(), output=output, trial=trial)))

@@ -1,6 +1,6 @@
 """`lsmtune show`: print the result of a study."""
 
-from lsmtune.cli.common import DEFAULT_HOME, Json, OtherTrial, StudyName, print_json, say
+from lsmtune.cli.common import DEFAULT_HOME, Json, OtherTrial, StudyName, print_json, say_all
 from lsmtune.cli.common import Home as HomePath
 
 
@@ -11,17 +11,12 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a study: gain with interval, changed options, next steps, failed trials."""
-    from lsmtune.analysis.read_study import read_study
+    from lsmtune.api.study_result import stored_result
     from lsmtune.cli.showing import ended_lines, summary_lines
-    from lsmtune.report.study_document import show_document
-    from lsmtune.store.home import Home
 
-    with Home(home, create=False) as opened:
-        view = read_study(opened, study, trial)
+    found = stored_result(study, home, trial)
     if as_json:
-        print_json(show_document(view))
+        print_json(found.document())
         return
-    for line in summary_lines(view):
-        say(line)
-    for line in ended_lines(view):
-        say(line)
+    say_all(summary_lines(found.view, found.claim))
+    say_all(ended_lines(found.view))

@@ -4,7 +4,6 @@ The width is COLUMNS where it is set, else that of the terminal. A pipe without 
 limit, so that one row stays one line for grep.
 """
 
-import csv
 import os
 import re
 import shutil
@@ -70,13 +69,6 @@ def table_lines(
         note = f"(columns left out to fit {output_width()} characters: {', '.join(left_out)})"
         lines += paragraph(note, indent)
     return lines
-
-
-def csv_text(heads: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return a table as CSV."""
-    text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows([heads, *rows])
-    return text.getvalue()
 
 
 def paragraph(text: str, indent: int = 0, hanging: int = 0) -> list[str]:

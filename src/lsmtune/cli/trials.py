@@ -41,14 +41,12 @@ def trials(
     names the limits that a config does not surely keep. The table leaves out disturbed runs that
     were repeated; --json, --jsonl and --csv have them.
     """
-    from lsmtune.analysis.read_study import read_study
+    from lsmtune.api.study_result import stored_result
     from lsmtune.errors import UserError
-    from lsmtune.store.home import Home
 
     if as_csv + as_jsonl + as_json > 1:
         raise UserError("trials: use only one of --csv, --jsonl and --json")
-    with Home(home, create=False) as opened:
-        view = read_study(opened, study)
+    view = stored_result(study, home).view
     goals = [goal.name for goal in view.objective.goals]
     front = {trial.number for trial in view.front}
     rows = [

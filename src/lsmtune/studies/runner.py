@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from contextvars import copy_context
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from lsmtune.engines.base import Engine, Hopeless, Outcome, Places, Watch, never
 from lsmtune.knobs.types import Config
 from lsmtune.store.home import Home, now_text
 from lsmtune.store.records import NewTrial, StoredStudy
+from lsmtune.system.cancelling import check_cancelled
 from lsmtune.system.clock import ClockWatch
 from lsmtune.system.lock import host_lock
 from lsmtune.system.workdir import check_workdir, workdir
@@ -86,6 +88,7 @@ class Runner:
         `accept_noise`, a run that other processes disturbed is marked and counts at once. While the
         clock was set, nothing that is taken from moments in the engine's log can be trusted.
         """
+        check_cancelled()
         for repeats_left in reversed(range(min(REPEATS, most_repeats) + 1)):
             result = self._run_once(task, may_be_disturbed=repeats_left > 0)
             if result.status is not Status.DISTURBED:
@@ -124,9 +127,10 @@ class Runner:
             if interrupted.is_set():
                 raise InterruptedError
 
+        run = self._engine.run
         with ThreadPoolExecutor(len(tasks)) as pool:
             running = [
-                pool.submit(self._engine.run, task.spec, self._base, place, Watch(phase))
+                pool.submit(copy_context().run, run, task.spec, self._base, place, Watch(phase))
                 for task, place in zip(tasks, places, strict=True)
             ]
             try:
@@ -167,10 +171,12 @@ class Runner:
         """Looks on, and at the clock too: it may be set and set back within a trial."""
 
         def phase(name: str) -> None:
+            check_cancelled()
             clock.jump_s()
             self._listener(Event(task, name))
 
         def hopeless(bounds: Mapping[str, float]) -> str | None:
+            check_cancelled()
             clock.jump_s()
             return task.hopeless(bounds)
 

@@ -5,17 +5,20 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from lsmtune.errors import UserError
+from lsmtune.system.cancelling import check_cancelled
 
 _HOST_LOCK_NAME = "lsmtune-host.lock"
 _TURN_LOCK_NAME = "lsmtune-turn.lock"
 _WAIT_POLL_S = 0.2  # rare enough not to disturb the trial that is waited for
+_PATIENCE_S = 1.0
+"""Who waits for a lock looks so often whether the caller cancelled the work, in seconds."""
 _PID_BYTES = 20
 
 
@@ -102,7 +105,10 @@ def _acquire_patiently(lock: FileLock, tell: _Once) -> None:
         lock.acquire(blocking=False)
     except Timeout:
         tell()
-        lock.acquire(poll_interval=_WAIT_POLL_S)
+        while not lock.is_locked:
+            check_cancelled()
+            with suppress(Timeout):
+                lock.acquire(timeout=_PATIENCE_S, poll_interval=_WAIT_POLL_S)
 
 
 def _write_pid(path: Path, lock_fd: int) -> None:

@@ -15,6 +15,7 @@ from typing import BinaryIO, Self
 
 import psutil
 
+from lsmtune.system.cancelling import check_cancelled
 from lsmtune.system.deadline import Deadline, ProcessTimeout
 from lsmtune.system.group import await_group_end
 from lsmtune.system.launch import Streams, pipe, small_pipe, start
@@ -143,6 +144,7 @@ class ChildProcess:
         Takes from the pipe what the line needs, in pieces of 512 bytes at most. A last line
         without a newline counts as a line. Bytes that are not UTF-8 are replaced.
         """
+        check_cancelled()
         limit = time.monotonic() + timeout_s
         while (line := self._take_line()) is None:
             if self._at_end:
@@ -186,6 +188,7 @@ class ChildProcess:
         while self.running:
             if time.monotonic() >= limit:
                 raise ProcessTimeout("wall", timeout_s)
+            check_cancelled()
             self._note_peak()
             time.sleep(_POLL_S)
         return self._reap()

@@ -5,9 +5,9 @@ from dataclasses import fields
 from typing import Any
 
 from lsmtune.analysis.inspect.inspection import ChangedOption, Finding, Inspection, LevelLine
-from lsmtune.cli.tables import csv_text
 from lsmtune.metrics.log_jobs import Job
 from lsmtune.metrics.log_stalls import Stall
+from lsmtune.report.csv_text import csv_text
 
 
 def tables(logs: Sequence[Inspection]) -> Iterator[tuple[str, str]]:

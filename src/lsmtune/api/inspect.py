@@ -1,0 +1,121 @@
+"""Read what a store wrote, and compare two sides of a change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsmtune.analysis.inspect.before_after import Compared, compare_sides, two_sides
+from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
+from lsmtune.analysis.inspect.study import study_files, tuned_family
+from lsmtune.errors import UserError
+from lsmtune.metrics.families import check_not_empty
+from lsmtune.studies.observer import Observer
+
+Sides = tuple[Sequence[Inspection], Sequence[Inspection]]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyOfLog:
+    """A study file made from a LOG, and the file of its options with the path that it names.
+
+    `remarks` say what to check.
+    """
+
+    study: str
+    options: str
+    options_path: Path
+    remarks: tuple[str, ...]
+
+
+def read_sides(
+    before: Sequence[Path],
+    after: Sequence[Path],
+    *,
+    rolled: bool,
+    family: str | None = None,
+    observer: Observer | None = None,
+) -> tuple[list[Inspection], list[Inspection]]:
+    """Read the files of both sides; UserError if a side names a file twice, as if it were two runs.
+
+    Without `after`, all files are in the first list.
+    """
+    for paths in (before, after):
+        resolved = [path.resolve() for path in paths]
+        copies = [path for at, path in enumerate(paths) if resolved[at] in resolved[:at]]
+        if after and copies:
+            raise UserError(f"{copies[0]}: named twice on one side; name each run once")
+    first = read(before, rolled=rolled, family=family, observer=observer)
+    if not after:
+        return first, []
+    return first, read(after, rolled=rolled, family=family, observer=observer)
+
+
+def read(
+    paths: Sequence[Path],
+    *,
+    rolled: bool = False,
+    family: str | None = None,
+    observer: Observer | None = None,
+) -> list[Inspection]:
+    """Read each LOG, or all as parts of one; UserError for the first that cannot be read.
+
+    With `family`, they are read as LOGs of this column family alone.
+    """
+    with (observer or Observer()).working("reading the LOG") as show:
+        if rolled:
+            return [inspect_rolled(paths, family)]
+        found = []
+        for path in paths:
+            show(f"reading {path}")
+            found.append(inspect_path(path, family))
+        return found
+
+
+def sides(logs: Sequence[Inspection], after: Sequence[Inspection]) -> Sides:
+    """Return the files before and after the change.
+
+    UserError unless there are two files, files after the change, or one file with the results of
+    both sides.
+    """
+    if after:
+        return logs, after
+    if len(logs) == 2:  # noqa: PLR2004 - before and after
+        return logs[:1], logs[1:]
+    if len(logs) == 1 and (split := two_sides(logs[0])) is not None:
+        return [split[0]], [split[1]]
+    if len(logs) == 1:
+        raise UserError(
+            f"--compare: {logs[0].name}: name a second file, from after the change; a single file "
+            "needs results of exactly two versions of RocksDB, or the headings before and after"
+        )
+    raise UserError(
+        "--compare: name two files, before and after the change; for several runs per side, name "
+        "each file from after the change with --after FILE"
+    )
+
+
+def compared(logs: Sequence[Inspection], after: Sequence[Inspection] = ()) -> Compared:
+    """Compare the files of both sides."""
+    return compare_sides(*sides(logs, after))
+
+
+def study_of(path: Path, logs: Sequence[Inspection]) -> StudyOfLog:
+    """Return a study file with a workload similar to the LOG's, for `path`, and its options.
+
+    UserError for several LOGs, or for a LOG whose column family has no data.
+    """
+    if len(logs) != 1:
+        raise UserError("--to-study: allowed for one LOG only; name a single LOG")
+    check_not_empty(
+        logs[0].family_sums, logs[0].main_family, logs[0].name, "choose one with --family NAME"
+    )
+    options = path.with_suffix(".OPTIONS")
+    files = study_files(logs[0], str(options.resolve()))
+    remarks = []
+    if (family := tuned_family(logs[0])) is not None:
+        remarks.append(f"{path}: {family}")
+    for why in dict.fromkeys(files.assumed.values()):
+        keys = ", ".join(key for key, reason in files.assumed.items() if reason == why)
+        remarks.append(f"{path}: check the workload: lsmtune assumed {keys}, because {why}")
+    return StudyOfLog(files.study, files.options, options, tuple(remarks))

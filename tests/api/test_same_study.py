@@ -1,0 +1,130 @@
+"""A Python program and the command line make the same study of the same keys."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lsmtune
+from lsmtune.api.resolve import Request, resolve
+from lsmtune.cli.main import run
+from lsmtune.report.study_document import show_document
+from lsmtune.store.home import Home
+
+pytest.importorskip("lsmsim", reason="the native core is not built here")
+
+FAST: dict[str, Any] = {
+    "engine": "simulated", "workload": {"num": 20_000}, "trials": 3, "finalists": 1, "repeats": 1,
+}  # fmt: skip
+FLAGS = ["--engine", "simulated", "--num", "20000", "--trials", "3"]
+SHORT = "finalists = 1\nrepeats = 1\n"
+OPTIONS = """[Version]
+  rocksdb_version=11.8.1
+[DBOptions]
+  max_background_jobs=4
+[CFOptions "default"]
+  write_buffer_size=33554432
+  level0_file_num_compaction_trigger=6
+"""
+
+SAME: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "defaults": ({}, []),
+    "one metric": ({"objective": "write_amp"}, ["--objective", "write_amp"]),
+    "a limit": (
+        {"limits": ["live_sst_bytes <= 1.05 * base"]},
+        ["--limit", "live_sst_bytes <= 1.05 * base"],
+    ),
+    "listed knobs": (
+        {"knobs": "write_buffer_size,level0_file_num_compaction_trigger"},
+        ["--knobs", "write_buffer_size,level0_file_num_compaction_trigger"],
+    ),
+    "ranked knobs": ({"knobs": "top:3"}, ["--knobs", "top:3"]),
+    "another scale": ({"scale": "1/32"}, ["--scale", "1/32"]),
+    "memory": ({"memory": "1GiB"}, ["--memory", "1GiB"]),
+    "an optimizer": ({"optimizer": "random", "seed": 5}, ["--optimizer", "random", "--seed", "5"]),
+    "a baseline": (
+        {"base": "OPTIONS", "cache": "64MiB"},
+        ["--base", "OPTIONS", "--cache", "64MiB"],
+    ),
+    "an end": ({"until": 2}, ["--until", "2"]),
+    "a name": ({"study": "mine", "pairs": 0}, ["--study", "mine", "--pairs", "0"]),
+}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("OPTIONS").write_text(OPTIONS)
+    Path("short.toml").write_text(SHORT)
+
+
+def found(home: str) -> list[tuple[str, dict[str, Any], list[Any], dict[str, Any]]]:
+    """Name, settings, trials and claim of each study."""
+    with Home(Path(home), create=False) as opened:
+        names = opened.study_names()
+        studies = [opened.study(name) for name in names]
+        trials = [
+            [(t.role, t.config, t.spec.seed, t.result.metrics) for t in opened.trials(study)]
+            for study in studies
+        ]
+    documents = [show_document(lsmtune.result(name, home=home).view) for name in names]
+    for document in documents:  # the commands of next steps name the home
+        del document["claim"]["next"], document["claim"]["undo"]
+    return [
+        (study.name, study.settings.model_dump(), runs, document)
+        for study, runs, document in zip(studies, trials, documents, strict=True)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", SAME)
+def test_the_same_keys_make_the_same_study(case: str) -> None:
+    keys, flags = SAME[case]
+    assert run(["tune", "short.toml", *FLAGS, *flags, "--home", "command"]) == 0
+    lsmtune.tune(**{**FAST, **keys}, home="program")
+    assert found("command") == found("program")
+
+
+@pytest.mark.slow
+def test_a_continued_study_is_the_same() -> None:
+    for trials in (2, 4):
+        flags = [*FLAGS[:4], "--trials", str(trials), "--study", "s", "--pairs", "0"]
+        assert run(["tune", "short.toml", *flags, "--home", "command"]) == 0
+        lsmtune.tune(**{**FAST, "trials": trials, "study": "s", "pairs": 0}, home="program")
+    assert found("command") == found("program")
+    assert len(found("program")) == 1
+
+
+@pytest.mark.usefixtures("installed")
+def test_settings_of_online_tuning_are_the_same() -> None:
+    settings = [
+        resolve(request, Path("home")).settings
+        for request in (
+            Request(keys={"rocksdb": "11.8.1", "workload": "overwrite", "online": {}}),
+            Request(keys={"rocksdb": "11.8.1"}, workload="overwrite", online=True, flags=True),
+        )
+    ]
+    assert settings[0] == settings[1]
+    assert settings[0].name == settings[1].name
+
+
+def test_a_mistake_is_one_sentence_that_names_the_key() -> None:
+    for keys, words in (
+        ({"trails": 3}, "trails"),
+        ({"workload": {"name": "fillrandm"}}, "fillrandm"),
+        ({**FAST, "scale": "2"}, "scale"),
+    ):
+        with pytest.raises(lsmtune.UserError, match=words) as error:
+            lsmtune.tune(**keys, home="home")
+        assert "\n" not in str(error.value)
+        assert not Path("home").exists()
+
+
+def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    result = lsmtune.tune(**{**FAST, "pairs": 0, "simplify": False}, home="home")
+    assert json.dumps(result.document())
+    assert result.page().startswith("<!doctype html>")
+    assert result.figure("convergence").data
+    assert "var(--" not in result.figure("convergence").to_json()
+    assert capfd.readouterr() == ("", "")
