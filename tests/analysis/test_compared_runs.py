@@ -328,3 +328,11 @@ def test_a_report_is_inspected_with_its_rows(read: Any) -> None:
     assert sum("left out" in note for note in log.incomplete) == 1
     notes = compare(log, log).notes
     assert any("left out" in note for note in notes)
+
+
+def test_folders_that_differ_between_runs_of_a_side_are_not_named(read: Any) -> None:
+    sides = [
+        read(*(banner(path=f"{side}{at}") + result("overwrite", 100 + at) for at in range(2)))
+        for side in ("old", "new")
+    ]
+    assert not compare_sides(*sides).runs.differences

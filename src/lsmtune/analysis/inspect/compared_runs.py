@@ -27,7 +27,8 @@ _OF_LOAD = {
 
 `threads` may be computed from rounded numbers, and from threads that ended at different times."""
 _OF_MACHINE = ("cpu", "build")
-_NAMED = ("version", "githash", "compression", "memtable", "db_path")
+_FOLDER = "db_path"
+_NAMED = ("version", "githash", "compression", "memtable", _FOLDER)
 _LENGTH = ("operations", "duration_s")
 _FAR = 1.15
 _SIZES = {"key_bytes", "value_bytes", "found_percent"}
@@ -212,6 +213,8 @@ def _differences(
     for name in (*_OF_LOAD, *_OF_MACHINE, *_NAMED, *flags):
         old, new = (_facts(name, runs) for runs in (before, after))
         is_known = (old and new) or (name in flags and have_flags)
+        if name == _FOLDER and max(len(old), len(new)) > 1:
+            continue  # each run had a folder of its own
         if is_known and _differ(name, old, new):
             named.add(name)
             is_load = name in _OF_LOAD or name in _OF_MACHINE

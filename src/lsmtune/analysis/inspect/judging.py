@@ -18,6 +18,8 @@ Judgement = Literal[
 `depends_on_program`: the program may have written less or more, so the store is not judged.
 """
 
+Direction = Literal["better", "worse"]
+
 HIGHER_IS_BETTER = frozenset({"writes_s", "cache_hit_percent", "ops_per_s", "mb_per_s"})
 SHARES = frozenset({"stall_percent", "cache_hit_percent"})
 """Shares in percent: their change is a difference, because a share may be 0."""
@@ -27,6 +29,7 @@ _FEWEST = 2
 _SMALL_RATIO = 1.05
 _SMALL_POINTS = 1.0
 _MOST_DECIMALS = 12
+_NOTABLE_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,21 @@ class JudgedPair:
     interval: Interval | None = None
     is_difference: bool = False
     runs: tuple[int, int] = (1, 1)
+
+    def direction(self, name: str) -> Direction | None:
+        """Return the verdict; of one run each, the direction of a change of more than 10 %.
+
+        None without such a change.
+        """
+        if self.verdict == "better" or self.verdict == "worse":  # noqa: PLR1714 - for mypy
+            return self.verdict
+        before, after = self.values.before, self.values.after
+        if self.verdict != "one_run_each" or before is None or after is None:
+            return None
+        least = _NOTABLE_SHARE * max(abs(before), abs(after))
+        if abs(after - before) <= (max(least, _SMALL_POINTS) if name in SHARES else least):
+            return None
+        return "better" if (after > before) == (name in HIGHER_IS_BETTER) else "worse"
 
 
 @dataclass(frozen=True, slots=True)
