@@ -61,13 +61,16 @@ def main() -> None:
 
 
 def measured(case: Case, folder: Path, script: Path) -> Iterator[Row]:
-    """Yield the row of a case after each run."""
+    """Yield the row of a case after each run, and at the end with its judgements."""
     for number, (stage, place) in enumerate(stages(case)):
         for side in SIDES if number % 2 == 0 else SIDES[::-1]:
             path = folder / f"{stage}-{side}-{place}.txt"
             if not path.is_file():
                 run(case, side, path, script, seed=1 + 2 * number + SIDES.index(side))
-            yield row_of(case, folder)
+                yield row_of(case, folder)
+    row = row_of(case, folder)
+    row |= inspected(case, folder) | rerun(case, row)
+    yield {**row, "right": is_right(row)}
 
 
 def stages(case: Case) -> list[tuple[str, int]]:
@@ -126,7 +129,7 @@ def report(variables: dict[str, object], jobs: str, script: Path, place: Path) -
 
 
 def row_of(case: Case, folder: Path) -> Row:
-    """Return what is known of a case so far; the judgements once all runs are there."""
+    """Return the values of the runs of a case so far."""
     found = {(stage, side): sorted(folder.glob(f"{stage}-{side}-*.txt"))
              for stage in (SHOWN, AGAIN) for side in SIDES}  # fmt: skip
     seconds = sum(float(path.read_text()) for path in folder.glob("*.seconds"))
@@ -135,11 +138,6 @@ def row_of(case: Case, folder: Path) -> Row:
     for (stage, side), paths in found.items():
         outputs = [path.with_suffix(".out").read_text() for path in paths]
         row[f"{stage}_{side}"] = [value_of(case, text) for text in outputs]
-    if any(len(found[AGAIN, side]) < PAIRS for side in SIDES):
-        return row
-    row |= inspected(case, found[SHOWN, "before"], found[SHOWN, "after"])
-    row |= rerun(case, row)
-    row["right"] = is_right(row)
     return row
 
 
@@ -164,12 +162,11 @@ def ticker(output: str, name: str) -> int:
     return int(re.findall(rf"^rocksdb\.{re.escape(name)} COUNT : (\d+)", output, re.MULTILINE)[-1])
 
 
-def inspected(case: Case, before: Sequence[Path], after: Sequence[Path]) -> Row:
+def inspected(case: Case, folder: Path) -> Row:
     """Return what inspect says of the metric, and its first line as text."""
-    words = [path.name for path in before]
-    for path in after:
-        words += ["--after", path.name]
-    folder = before[0].parent
+    before, after = (sorted(path.name for path in folder.glob(f"{SHOWN}-{side}-*.txt"))
+                     for side in SIDES)  # fmt: skip
+    words = [*before, *(word for name in after for word in ("--after", name))]
     document = json.loads(printed([*words, "--json"], folder))
     metrics = document["metrics"]
     if case.benchmark:
@@ -211,10 +208,10 @@ def is_right(row: Row) -> bool:
     """
     if row["runs"] == [1, 1]:
         same = (row["inspect_ratio"] > 1) == (row["rerun_ratio"] > 1)
-        return row["inspect"] == "one_run_each" and (same or row["rerun"] == "cannot say")
+        return bool(row["inspect"] == "one_run_each" and (same or row["rerun"] == "cannot say"))
     said = row["inspect"] if row["inspect"] in ("better", "worse") else "cannot say"
     is_open = row["inspect"] in ("unchanged", "undecided")
-    return said == row["rerun"] and (said != "cannot say" or is_open)
+    return bool(said == row["rerun"] and (said != "cannot say" or is_open))
 
 
 def options_row(case: OptionsCase, folder: Path) -> Row:

@@ -8,6 +8,7 @@ Flags = Mapping[str, object]
 
 _SMALL: Flags = {"num": 300_000, "reads": 300_000, "key_size": 16, "value_size": 200,
                  "compression_type": "lz4", "cache_size": 8 * MIB}  # fmt: skip
+_FEWER: Flags = {"num": 200_000, "reads": 200_000}
 _LIMITED: Flags = {
     "benchmarks": "fillrandom", "num": 200_000, "key_size": 16, "value_size": 400,
     "compression_type": "lz4", "benchmark_write_rate_limit": 20_000_000, "statistics": 1,
@@ -69,7 +70,7 @@ CASES: dict[str, Case] = {
         "ops_per_s", "readrandom", shown=4,
     ),
     "write_buffer": Case(
-        "result", {**_SMALL, "benchmarks": "overwrite", "histogram": 1},
+        "result", {**_SMALL, "num": 200_000, "benchmarks": "overwrite", "histogram": 1},
         {"write_buffer_size": MIB // 2}, {"write_buffer_size": 64 * MIB},
         "ops_per_s", "overwrite",
     ),
@@ -91,7 +92,7 @@ CASES: dict[str, Case] = {
          "level0_stop_writes_trigger": 6}, "write_amp", higher_is_better=False,
     ),
     "dump_cache": Case(
-        "dump", {**_SMALL, "benchmarks": "fillrandom,readrandom,stats", "statistics": 1},
+        "dump", {**_SMALL, **_FEWER, "benchmarks": "fillrandom,readrandom,stats", "statistics": 1},
         {"cache_size": MIB}, {"cache_size": 64 * MIB}, "cache_hit_percent",
     ),
 }  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from lsmtune.analysis.inspect.before_after import Compared, Side
 from lsmtune.analysis.inspect.compared_options import Texts
 from lsmtune.analysis.inspect.compared_runs import ComparedBenchmark, Difference
-from lsmtune.analysis.inspect.judging import JudgedPair, Pair
+from lsmtune.analysis.inspect.judging import HIGHER_IS_BETTER, JudgedPair, Pair
 from lsmtune.metrics.benchmark_run import Fact
 from lsmtune.report.words import TIMES, Ratio, counted, listed, number, quantity
 
@@ -63,8 +63,7 @@ def further_lines(compared: Compared) -> list[str]:
         lines.append(f"Also different: {'; '.join(_difference(one) for one in others)}.")
     for word, names in (("before", compared.runs.only_before), ("after", compared.runs.only_after)):
         if names:
-            verb = "is" if len(names) == 1 else "are"
-            lines.append(f"Only {word}, so not compared, {verb}: {', '.join(names)}.")
+            lines.append(f"Not compared, because only the side {word} ran it: {', '.join(names)}.")
     return lines
 
 
@@ -128,10 +127,8 @@ def _few(main: JudgedPair) -> str:
     if main.runs == (1, 1) and main.verdict != "too_few_runs":
         return f"one run each: {_CHANCE}"
     if min(main.runs) < 2:  # noqa: PLR2004 - an interval needs two runs
-        return (
-            f"{counted(main.runs[0], 'run')} before, {main.runs[1]} after with a known spread: "
-            f"{_CHANCE}"
-        )
+        before, after = main.runs
+        return f"too few runs with a known spread ({before} before, {after} after): {_CHANCE}"
     return _CHANCE
 
 
@@ -200,7 +197,8 @@ def _of_store(compared: Compared) -> str:
         return f"After the change {'; '.join(parts)}"
     if not _is_one_run_each(compared):
         return "No metric is proven better or worse"
-    texts = [_change(name, judged) for name, judged in compared.metrics.items()
+    texts = [f"{_change(name, judged)} ({_aim(name)} is better)"
+             for name, judged in compared.metrics.items()
              if judged.verdict == "one_run_each" and judged.direction(name)]  # fmt: skip
     found = f"After the change {', '.join(texts)}" if texts else _NO_CHANGE
     return f"{found}; one run each: {_CHANCE}"
@@ -213,6 +211,10 @@ def _is_one_run_each(compared: Compared) -> bool:
 def _change(name: str, judged: JudgedPair) -> str:
     before, after, _ = _numbers(judged.values, name)
     return f"{name} {after} instead of {before}"
+
+
+def _aim(name: str) -> str:
+    return "higher" if name in HIGHER_IS_BETTER else "lower"
 
 
 def _several(compared: Compared) -> str:
