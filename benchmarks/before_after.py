@@ -163,7 +163,7 @@ def ticker(output: str, name: str) -> int:
 
 
 def inspected(case: Case, folder: Path) -> Row:
-    """Return what inspect says of the metric, and its first line as text."""
+    """Return what inspect says of the metric, and its line about the benchmark or the store."""
     before, after = (sorted(path.name for path in folder.glob(f"{SHOWN}-{side}-*.txt"))
                      for side in SIDES)  # fmt: skip
     words = [*before, *(word for name in after for word in ("--after", name))]
@@ -172,14 +172,14 @@ def inspected(case: Case, folder: Path) -> Row:
     if case.benchmark:
         (found,) = (one for one in document["benchmarks"] if one["name"] == case.benchmark)
         metrics = found["metrics"]
-    judged = metrics[case.metric]
+    judged, lines = metrics[case.metric], printed(words, folder).splitlines()
     return {
         "runs": [judged["runs_before"], judged["runs_after"]],
         "inspect": judged["verdict"],
         "inspect_ratio": judged["ratio"],
         "inspect_interval": judged["interval"],
         "differences": [one["name"] for one in document["differences"]],
-        "text": printed(words, folder).splitlines()[0],
+        "text": next(line for line in lines if line.startswith(case.benchmark)),
     }
 
 

@@ -8,7 +8,7 @@ Flags = Mapping[str, object]
 
 _SMALL: Flags = {"num": 300_000, "reads": 300_000, "key_size": 16, "value_size": 200,
                  "compression_type": "lz4", "cache_size": 8 * MIB}  # fmt: skip
-_FEWER: Flags = {"num": 200_000, "reads": 200_000}
+_FEWER: Flags = {"num": 150_000, "reads": 100_000, "write_buffer_size": 4 * MIB}
 _LIMITED: Flags = {
     "benchmarks": "fillrandom", "num": 200_000, "key_size": 16, "value_size": 400,
     "compression_type": "lz4", "benchmark_write_rate_limit": 20_000_000, "statistics": 1,
@@ -76,7 +76,7 @@ CASES: dict[str, Case] = {
     ),
     "report_block_size": Case(
         "report", _SCRIPT, {"BLOCK_SIZE": 4096}, {"BLOCK_SIZE": 32768}, "ops_per_s",
-        "readrandom.t1", jobs="fillseq_disable_wal,readrandom", shown=3,
+        "readrandom.t1", jobs="fillseq_disable_wal,readrandom", shown=5,
     ),
     "report_write_buffer": Case(
         "report", {**_SCRIPT, "TARGET_FILE_SIZE_BASE_MB": 4, "MAX_BYTES_FOR_LEVEL_BASE_MB": 16},

@@ -245,10 +245,16 @@ def _length_difference(
 ) -> Difference | None:
     """Return the duration, if neither the operations nor the duration were the same.
 
-    With a fixed number of operations, the duration is a result, and the other way round.
+    With a fixed number of operations, the duration is a result, and the other way round. Reports
+    contain the duration with a known error, and the operations computed from it.
     """
     pairs = [[_numbers(name, runs) for runs in (before, after)] for name in _LENGTH]
-    if not all(old and new and _is_far(old, new, _FAR) for old, new in pairs):
+    if not all(old and new for old, new in pairs):
+        return None
+    shortest_s = min(_numbers("duration_s", (*before, *after)))
+    error_s = max(_numbers("duration_error_s", (*before, *after)), default=0.0)
+    most = _FAR * (1 + error_s / shortest_s)
+    if not all(_is_far(old, new, most) for old, new in pairs):
         return None
     old, new = (_facts("duration_s", runs) for runs in (before, after))
     return Difference("duration_s", old, new, is_load=True)
