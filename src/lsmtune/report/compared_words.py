@@ -26,6 +26,7 @@ _PROGRAM = ("version", "githash")
 _FAST_BUILD = "optimized"
 _SIZES = ("live_sst_bytes", "peak_rss_bytes")
 _CHANCE = "chance cannot be excluded"
+_UNPROVEN = "No metric is proven better or worse"
 _NO_CHANGE = "No metric of the store changed by more than 10 %"
 _LONGEST_LIST = 5
 
@@ -193,15 +194,21 @@ def _of_store(compared: Compared) -> str:
         texts = [_change(n, j) for n, j in compared.metrics.items() if j.verdict == verdict]
         if texts:
             parts.append(f"{verdict}: {', '.join(texts)}")
-    if parts:
-        return f"After the change {'; '.join(parts)}"
-    if not _is_one_run_each(compared):
-        return "No metric is proven better or worse"
+    if parts or not _is_one_run_each(compared):
+        found = f"After the change {'; '.join(parts)}" if parts else _UNPROVEN
+        return f"{found}{_runs(compared)}"
     texts = [f"{_change(name, judged)} ({_aim(name)} is better)"
              for name, judged in compared.metrics.items()
              if judged.verdict == "one_run_each" and judged.direction(name)]  # fmt: skip
     found = f"After the change {', '.join(texts)}" if texts else _NO_CHANGE
     return f"{found}; one run each: {_CHANCE}"
+
+
+def _runs(compared: Compared) -> str:
+    """Return the most runs that a metric has on each side."""
+    runs = [judged.runs for judged in compared.metrics.values()]
+    before, after = (max(of[side] for of in runs) for side in (0, 1))
+    return f"; {counted(before, 'run')} before, {after} after"
 
 
 def _is_one_run_each(compared: Compared) -> bool:
