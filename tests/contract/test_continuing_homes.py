@@ -221,6 +221,17 @@ def test_screening_with_a_removed_optimizer_continues_because_it_needs_none(
     assert len(after) == len(before) + 1
 
 
+@pytest.mark.parametrize("flags", [[], ["--optimizer", "tpe"]])
+def test_screening_with_a_removed_optimizer_is_refused_as_every_screening(
+    enter: Enter, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    enter(REMOVED)
+    assert run(["tune", "--study", "screening", *flags]) == 2
+    told = capsys.readouterr().err
+    assert "lsmtune screen" in told
+    assert "screening-2" not in told
+
+
 @pytest.mark.parametrize("name", ["forest", "cmaes", "qmc", "genetic-jin2022-small"])
 def test_new_study_with_a_removed_optimizer_is_refused(
     enter: Enter, capsys: pytest.CaptureFixture[str], name: str

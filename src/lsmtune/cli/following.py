@@ -132,7 +132,13 @@ def _not_there(spec: StudySpec, new_baseline: bool) -> Followed:
 
 def _replaced(stored: StoredStudy) -> set[str]:
     """Return the settings that a new study must change: an optimizer that was removed."""
-    return {"optimizer"} if is_removed(stored.settings.optimizer) else set()
+    begun = stored.settings
+    return {"optimizer"} if _searches(begun) and is_removed(begun.optimizer) else set()
+
+
+def _searches(spec: StudySpec) -> bool:
+    """Whether the optimizer of a study is used: those that only measure have one too."""
+    return spec.screen is None and spec.sweep is None
 
 
 def _check_optimizer(spec: StudySpec, stored: StoredStudy, home: Path) -> None:
@@ -141,7 +147,7 @@ def _check_optimizer(spec: StudySpec, stored: StoredStudy, home: Path) -> None:
     If it is that of the stored study, the message names the command that starts a new study. A
     study without a search needs no optimizer.
     """
-    if spec.screen is not None or spec.sweep is not None:
+    if not _searches(spec):
         return
     begun = stored.settings.optimizer
     is_given = "optimizer" in spec.model_fields_set and spec.optimizer != begun
