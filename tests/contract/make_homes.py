@@ -1,7 +1,7 @@
-"""Make the home that every later version has to open: python tests/contract/make_homes.py VERSION.
+"""Make a home that every later version has to open: python tests/contract/make_homes.py HOME.
 
-It is made once for each version, by that version, and then kept as it is. Trials are computed by
-rule, so that the same version makes the same bytes.
+Each is made once, by the version that is named in `MADE`, and then kept as it is. Trials are
+computed by rule, so that the same version makes the same bytes.
 """
 
 import gzip
@@ -19,7 +19,13 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
 
-from recorded_studies import OPTIONS_OF_USER, USER_FILE, Recorded, recorded_studies  # noqa: E402
+from recorded_studies import (  # noqa: E402
+    OPTIONS_OF_USER,
+    USER_FILE,
+    Recorded,
+    recorded_studies,
+    studies_of_removed_optimizers,
+)
 
 from fakes.recorded_home import HOMES, OPEN_FILES  # noqa: E402
 from lsmtune.engines.base import LiveEngine  # noqa: E402
@@ -36,6 +42,11 @@ HOST = {
     "max_open_files": OPEN_FILES,
     "storage": {"fs_type": "ext4", "device": None, "free_bytes": 64 << 30, "rotational": False},
 }  # fmt: skip
+MADE = {
+    "0.2.0": ("0.2.0", recorded_studies),
+    "removed-optimizers": ("0.2.0", studies_of_removed_optimizers),
+}
+"""Version that makes the home, and its studies."""
 CREATED = "2026-01-01T00:00:00.000+00:00"
 
 
@@ -56,10 +67,11 @@ def add(home: Home, study: Recorded) -> None:
                 verify_contenders(opened)
 
 
-def main(version: str) -> None:
-    """Write the home of that version, which must be the installed one."""
+def main(name: str) -> None:
+    """Write the home of that name; the version that makes it must be the installed one."""
+    version, studies = MADE[name]
     if version != (installed := version_of("lsmtune")):
-        sys.exit(f"VERSION: {version} cannot be made by lsmtune {installed}")
+        sys.exit(f"HOME: {name} is made by lsmtune {version}, and lsmtune {installed} is installed")
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
     with tempfile.TemporaryDirectory() as temporary, chdir(temporary):
@@ -68,10 +80,10 @@ def main(version: str) -> None:
         Path(USER_FILE).write_text(OPTIONS_OF_USER)
         made = Path(temporary) / "home"
         with Home(made, create=True) as home:
-            for study in recorded_studies().values():
+            for study in studies().values():
                 add(home, study)
         _tidy(made)
-        folder = HOMES / version
+        folder = HOMES / name
         if folder.exists():
             shutil.rmtree(folder)
         shutil.move(made, folder)

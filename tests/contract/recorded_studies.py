@@ -6,6 +6,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ CRASHED = TrialResult(status=Status.CRASHED, reason="db_bench was killed by sign
 CUT = TrialResult(
     status=Status.CUT, reason="write_amp is beyond its limit", bounds={"write_amp": 90.0}
 )
+NEWER_METRICS = (*METRICS, "get_data_blocks", "get_missing_data_blocks", "scan_sorted_runs")
+"""Those that the default limits of lsmtune 0.3 need."""
 _WINDOWS = 3
 
 
@@ -64,14 +67,14 @@ OPTIONS_OF_USER = _full_size(
 )
 
 
-def few(trial: TrialSpec) -> TrialResult:
+def few(trial: TrialSpec, metrics: tuple[str, ...] = METRICS) -> TrialResult:
     """Return a result with the metrics that a stored home needs, to keep it small."""
-    return measurement(trial, METRICS)
+    return measurement(trial, metrics)
 
 
-def large_memtables_gain(trial: TrialSpec) -> TrialResult:
+def large_memtables_gain(trial: TrialSpec, names: tuple[str, ...] = METRICS) -> TrialResult:
     """Return the result of `few`, but better for larger memtables."""
-    result = few(trial)
+    result = few(trial, names)
     assert result.measurement is not None
     settings = trial.settings
     memtables = float(settings["write_buffer_size"]) * float(settings["max_write_buffer_number"])
@@ -214,3 +217,33 @@ def recorded_studies() -> dict[str, Recorded]:
     }  # fmt: skip
     unnamed = Recorded({"trials": 2, "pairs": 0, "repeats": 0}, few, OPTIONS_OF_USER, OwnOptions)
     return {**studies, unnamed.spec.name: unnamed}
+
+
+def studies_of_removed_optimizers() -> dict[str, Recorded]:
+    """Return the studies of the home `removed-optimizers`, with optimizers that 0.3 does not have.
+
+    Only `verified` and `interrupted` were verified and interrupted. The others have ended.
+    """
+    small = {**SMALL, "deploy_cores": 2, "trials": 4}
+    script = partial(large_memtables_gain, names=NEWER_METRICS)
+
+    def gaining(name: str, optimizer: str, **given: Any) -> Recorded:
+        return Recorded({**small, "study": name, "optimizer": optimizer, **given}, script)
+
+    verified = gaining("verified", "forest", pairs=6, max_pairs=6)
+    return {
+        "verified": verified,
+        "ended": gaining("ended", "cmaes"),
+        "interrupted": _interrupted(gaining("interrupted", "qmc"), "interrupted", 3),
+        "small-generations": gaining("small-generations", "genetic-jin2022-small"),
+        "online": Recorded(
+            {"study": "online", "rocksdb": "11.8.1", "optimizer": "qmc", "trials": 4,
+             "deploy_cores": 2, "workload": "overwrite", "online": {"windows": _WINDOWS}},
+            few, OPTIONS_OF_USER, Running,
+        ),
+        "screening": Recorded(
+            with_screen({"study": "screening", "knobs": "core", "trials": 3, "base_runs": 1,
+                         "deploy_cores": 2, "optimizer": "cmaes"}, {"replicated": 1, "runs": 2}),
+            script, OPTIONS_OF_USER, OwnOptions,
+        ),
+    }  # fmt: skip

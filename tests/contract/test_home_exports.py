@@ -44,11 +44,12 @@ def _values(text: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def test_export_of_version_0_2_gives_the_bytes_of_the_record(
-    enter: Enter, capsys: pytest.CaptureFixture[str], write: bool
+@pytest.mark.parametrize("version", ["0.2.0", "removed-optimizers"])
+def test_export_of_an_earlier_version_gives_the_bytes_of_the_record(
+    enter: Enter, capsys: pytest.CaptureFixture[str], write: bool, version: str
 ) -> None:
-    folder, found = EXPORTS / "0.2.0", dict[str, str]()
-    for study in studies_in(enter("0.2.0")):
+    folder, found = EXPORTS / version, dict[str, str]()
+    for study in studies_in(enter(version)):
         for form in _formats(study):
             for flags in ([], ["--back"]):
                 picked = ["--trial", PICKED[study]] if study in PICKED else []
@@ -66,7 +67,7 @@ def test_export_of_version_0_2_gives_the_bytes_of_the_record(
 
 
 def _formats(study: str) -> tuple[str, ...]:
-    """Return the formats in which a study of version 0.2.0 can be exported."""
+    """Return the formats in which a study of a recorded home can be exported."""
     others = {"server": ("my.cnf",), "cluster": ("tikv-toml",), "stores": ("toml",),
               "online": ("options",)}  # fmt: skip
     return others.get(study, ("options", "db_bench"))
