@@ -41,7 +41,7 @@ _ERRORS = {
     "engines/myrocks/": " of a trial with MyRocks", "engines/": " of a trial",
     "metrics/statistics.py": " about a statistics dump", "metrics/": " of a trial",
     "system/lock.py": " about two lsmtune processes at the same time",
-    "system/server.py": " of `lsmtune dashboard`", "system/workdir.py": " about a work directory",
+    "system/workdir.py": " about a work directory",
     "system/": " about a program that lsmtune starts", "optimizers/": " about an optimizer",
     "units.py": " about a number or size", "errors.py": " about an unknown name",
     "cli/knob_values.py": " about the value of a knob", "cli/": " of a command",

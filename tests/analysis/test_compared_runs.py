@@ -328,3 +328,40 @@ def test_a_report_is_inspected_with_its_rows(read: Any) -> None:
     assert sum("left out" in note for note in log.incomplete) == 1
     notes = compare(log, log).notes
     assert any("left out" in note for note in notes)
+
+
+def test_folders_that_differ_between_runs_of_a_side_are_not_named(read: Any) -> None:
+    sides = [
+        read(*(banner(path=f"{side}{at}") + result("overwrite", 100 + at) for at in range(2)))
+        for side in ("old", "new")
+    ]
+    assert not compare_sides(*sides).runs.differences
+
+
+@pytest.mark.parametrize("sizes", [("36MB", "35MB"), ("4GB", "3GB")])
+def test_sizes_that_are_rounded_to_a_unit_prove_nothing(read: Any, sizes: tuple[str, str]) -> None:
+    before, after = (
+        read(*(report(row(250_000 + at, lsm_sz=size)) for at in range(3))) for size in sizes
+    )
+    (benchmark,) = compare_sides(before, after).benchmarks
+    assert benchmark.metrics["live_sst_bytes"].verdict in ("undecided", "unchanged")
+
+
+def test_sizes_that_differ_by_several_units_are_judged(read: Any) -> None:
+    before, after = (
+        read(*(report(row(250_000 + at, lsm_sz=size)) for at in range(3)))
+        for size in ("36MB", "30MB")
+    )
+    (benchmark,) = compare_sides(before, after).benchmarks
+    assert benchmark.metrics["live_sst_bytes"].verdict == "better"
+
+
+@pytest.mark.parametrize(("uptimes", "differ"), [((2, 3), False), ((120, 180), False),
+                                                 ((300, 1800), True)])  # fmt: skip
+def test_the_duration_in_a_report_has_an_error_of_one_dump(
+    read: Any, uptimes: tuple[int, int], differ: bool
+) -> None:
+    """The test writes a fixed number of records, and the last dump is up to 60 s old."""
+    before, after = read(*(report(row(170_000, uptime=str(uptime))) for uptime in uptimes))
+    names = [one.name for one in compare(before, after).runs.differences]
+    assert names == (["duration_s"] if differ else [])

@@ -1,16 +1,11 @@
 """A study as a storage of Optuna: the same trials, and nothing of the dashboard left behind."""
 
-import errno
-import http.client
 import json
 import os
+import shlex
 import shutil
-import signal
-import socket
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +13,8 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
-from fakes.patience import PATIENCE_S
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.cli import dashboard as command
 from lsmtune.cli.main import run
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Config
@@ -96,7 +89,8 @@ def exported(template: Path, tmp_path_factory: pytest.TempPathFactory) -> optuna
 @pytest.fixture
 def home(template: Path, tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LSMTUNE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(command, "_is_installed", lambda: False)
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))  # nothing is beside it
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     return Path(shutil.copytree(template, tmp_path / "home"))
 
 
@@ -254,117 +248,60 @@ def test_wrong_use_is_told(
     assert "Traceback" not in err
 
 
-def test_without_the_program_it_says_how_to_go_on(
+def a_program(folder: Path) -> Path:
+    """Write a program of that name that says what it was given."""
+    folder.mkdir()
+    program = folder / "optuna-dashboard"
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize("flags", [[], ["--no-browser"], ["--port", "9000"]])
+def test_the_printed_command_opens_the_storage(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, flags: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("PATH", str(a_program(tmp_path / "bin").parent), prepend=os.pathsep)
+    file = tmp_path / "a file" / "o.sqlite3"
+    file.parent.mkdir()
+    assert run(["dashboard", "s", "--storage", str(file), *flags]) == 0
+    command = capsys.readouterr().out.splitlines()[-1]
+    told = subprocess.run(shlex.split(command), check=True, capture_output=True, text=True)
+    port = flags[-1] if "--port" in flags else "8080"
+    assert told.stdout.splitlines() == [f"sqlite:///{file}", "--port", port]
+    assert len(load(file).trials) == 11
+
+
+def test_json_has_the_command_and_its_address(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["dashboard", "s", "--json"]) == 0
+    assert run(["dashboard", "s", "--json", "--port", "9000"]) == 0
     out, err = capsys.readouterr()
     file = home / "results" / "s" / "optuna.sqlite3"
-    assert json.loads(out) == {"storage": str(file), "trials": 11, "dashboard": None}
+    found = json.loads(out)
+    assert shlex.split(found.pop("command")) == [
+        "optuna-dashboard", f"sqlite:///{file}", "--port", "9000"
+    ]  # fmt: skip
+    assert found == {"storage": str(file), "trials": 11, "dashboard": "http://127.0.0.1:9000/"}
     assert "pip install optuna-dashboard" in err
     assert err.count("\n") == 1
 
 
-MODULE = """\
-def wsgi(storage):
-    def app(environ, start_response):
-        start_response("200 OK", [("Content-Type", "text/plain")])
-        return [storage.encode()]
-    return app
-"""
-
-
-def ctrl_c_works() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.fixture
-def port() -> Iterator[int]:
-    """A port that no other program gets: a socket has it, but does not listen on it."""
-    with socket.socket() as keeper:
-        keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        keeper.bind(("127.0.0.1", 0))
-        yield int(keeper.getsockname()[1])
-
-
-@contextmanager
-def dashboard(folder: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
-    """Run the command with a stand-in for optuna-dashboard, and give what it has told."""
-    (folder / "optuna_dashboard.py").write_text(MODULE)
-    code = "from lsmtune.cli.main import main; main()"
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    with subprocess.Popen(
-        [sys.executable, "-c", code, "dashboard", "s", "--json", "--port", str(port)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {"PYTHONPATH": path},
-        preexec_fn=ctrl_c_works,  # noqa: PLW1509 - no threads here
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        try:
-            yield process, json.loads("".join(process.stdout.readline() for _ in range(5)))
-        finally:
-            process.kill()
-
-
-def answer(port: int, host: str | None) -> tuple[int, str]:
-    """Return status and text of the answer to a request with that header `Host`."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    try:
-        connection.putrequest("GET", "/", skip_host=True)
-        if host is not None:
-            connection.putheader("Host", host)
-        connection.endheaders()
-        found = connection.getresponse()
-        return found.status, found.read().decode()
-    finally:
-        connection.close()
-
-
-def check_ended(process: subprocess.Popen[str], port: int, code: int) -> None:
-    """It says nothing more, and nothing answers any longer."""
-    out, err = process.communicate(timeout=PATIENCE_S)
-    assert (process.returncode, out, err) == (code, "", "")
-    with pytest.raises(ConnectionRefusedError):
-        answer(port, "localhost")
-
-
-def test_the_dashboard_answers_only_requests_to_this_machine_until_ctrl_c(
-    home: Path, port: int
+def test_a_program_beside_python_is_named_with_its_path(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with dashboard(home.parent, port) as (process, document):
-        assert document["dashboard"] == f"http://127.0.0.1:{port}/"
-        for name in ("127.0.0.1", "localhost", "LocalHost"):
-            for host in (name, f"{name}:{port}"):
-                assert answer(port, host) == (200, f"sqlite:///{document['storage']}")
-        for host in (
-            None, "", "evil.example", f"evil.example:{port}", "127.0.0.1.evil.example",
-            "localhost.evil.example", f"localhost:{port}.evil.example", "127.0.0.1:1", "[::1]",
-        ):  # fmt: skip
-            status, text = answer(port, host)
-            assert status == 403
-            assert document["storage"] not in text
-        process.send_signal(signal.SIGINT)
-        check_ended(process, port, 0)
+    """So it also runs if the environment of Python is not active."""
+    program = a_program(tmp_path / "bin")
+    monkeypatch.setattr("sys.executable", str(program.with_name("python")))
+    assert run(["dashboard", "s", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert shlex.split(json.loads(out)["command"])[0] == str(program)
+    assert err == ""
 
 
-@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)])
-def test_the_dashboard_ends_with_the_program(
-    home: Path, port: int, how: signal.Signals, code: int
-) -> None:
-    with dashboard(home.parent, port) as (process, _):
-        assert answer(port, "localhost")[0] == 200
-        process.send_signal(how)
-        check_ended(process, port, code)
-
-
-def test_a_port_in_use_is_told_at_once(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(command, "_is_installed", lambda: True)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        assert run(["dashboard", "s", "--port", str(port)]) == 2
-    err = capsys.readouterr().err
-    assert f"--port {port}: " in err
-    assert os.strerror(errno.EADDRINUSE) in err
-    assert not (home / "results").exists()
+def test_an_export_alone_has_no_command(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["dashboard", "s", "--export-only"]) == 0
+    out, err = capsys.readouterr()
+    assert out.count("\n") == 1
+    assert err == ""

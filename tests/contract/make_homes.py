@@ -1,7 +1,7 @@
-"""Make the home that every later version has to open: python tests/contract/make_homes.py VERSION.
+"""Make a home that every later version has to open: python tests/contract/make_homes.py HOME.
 
-It is made once for each version, by that version, and then kept as it is. Trials are computed by
-rule, so that the same version makes the same bytes.
+Each is made once, by the version that is named in `MADE`, and then kept as it is. Trials are
+computed by rule, so that the same version makes the same bytes.
 """
 
 import gzip
@@ -19,7 +19,12 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
 
-from recorded_studies import OPTIONS_OF_USER, STUDIES, USER_FILE, Recorded  # noqa: E402
+from recorded_studies import (  # noqa: E402
+    OPTIONS_OF_USER,
+    STUDIES,
+    USER_FILE,
+    Recorded,
+)
 
 from fakes.recorded_home import HOMES, OPEN_FILES  # noqa: E402
 from lsmtune.engines.base import LiveEngine  # noqa: E402
@@ -38,7 +43,7 @@ HOST = {
     "storage": {"fs_type": "ext4", "device": None, "free_bytes": 64 << 30, "rotational": False},
 }  # fmt: skip
 CREATED = "2026-01-01T00:00:00.000+00:00"
-MADE_BY = {"0.2.0": "0.2.0", "0.3.0.dev0": "0.2.0"}
+MADE_BY = {"0.2.0": "0.2.0", "removed-optimizers": "0.2.0", "0.3.0.dev0": "0.2.0"}
 """The installed version that makes the home of a version; one before a release has the number of
 the release before."""
 WITH_EVIDENCE = ("verified", "sized")
@@ -64,10 +69,10 @@ def add(home: Home, study: Recorded) -> None:
                 verify_contenders(opened)
 
 
-def main(version: str) -> None:
-    """Write the home of that version, which the installed one must be able to make."""
-    if MADE_BY.get(version) != (installed := version_of("lsmtune")):
-        sys.exit(f"VERSION: {version} cannot be made by lsmtune {installed}")
+def main(name: str) -> None:
+    """Write the home of that name, which the installed version must be able to make."""
+    if MADE_BY.get(name) != (installed := version_of("lsmtune")):
+        sys.exit(f"HOME: {name} cannot be made by lsmtune {installed}")
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
     with tempfile.TemporaryDirectory() as temporary, chdir(temporary):
@@ -76,10 +81,10 @@ def main(version: str) -> None:
         Path(USER_FILE).write_text(OPTIONS_OF_USER)
         made = Path(temporary) / "home"
         with Home(made, create=True) as home:
-            for study in STUDIES[version]().values():
+            for study in STUDIES[name]().values():
                 add(home, study)
         _tidy(made)
-        folder = HOMES / version
+        folder = HOMES / name
         if folder.exists():
             shutil.rmtree(folder)
         shutil.move(made, folder)

@@ -6,6 +6,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,14 +69,14 @@ OPTIONS_OF_USER = _full_size(
 )
 
 
-def few(trial: TrialSpec) -> TrialResult:
+def few(trial: TrialSpec, metrics: tuple[str, ...] = METRICS) -> TrialResult:
     """Return a result with the metrics that a stored home needs, to keep it small."""
-    return measurement(trial, METRICS)
+    return measurement(trial, metrics)
 
 
-def large_memtables_gain(trial: TrialSpec) -> TrialResult:
+def large_memtables_gain(trial: TrialSpec, names: tuple[str, ...] = METRICS) -> TrialResult:
     """Return the result of `few`, but better for larger memtables."""
-    return _with_gain(trial, few(trial))
+    return _with_gain(trial, few(trial, names))
 
 
 def later_large_memtables_gain(trial: TrialSpec) -> TrialResult:
@@ -259,5 +260,39 @@ def later_studies() -> dict[str, Recorded]:
     return {**studies, unnamed.spec.name: unnamed}
 
 
-STUDIES = {"0.2.0": recorded_studies, "0.3.0.dev0": later_studies}
-"""The studies of the homes that can be continued, by version."""
+def studies_of_removed_optimizers() -> dict[str, Recorded]:
+    """Return the studies of the home `removed-optimizers`, with optimizers that 0.3 does not have.
+
+    Only `verified` and `interrupted` were verified and interrupted. The others have ended.
+    """
+    small = {**SMALL, "deploy_cores": 2, "trials": 4}
+    script = partial(large_memtables_gain, names=LATER_METRICS)
+
+    def gaining(name: str, optimizer: str, **given: Any) -> Recorded:
+        return Recorded({**small, "study": name, "optimizer": optimizer, **given}, script)
+
+    verified = gaining("verified", "forest", pairs=6, max_pairs=6)
+    return {
+        "verified": verified,
+        "ended": gaining("ended", "cmaes"),
+        "interrupted": _interrupted(gaining("interrupted", "qmc"), "interrupted", 3),
+        "small-generations": gaining("small-generations", "genetic-jin2022-small"),
+        "online": Recorded(
+            {"study": "online", "rocksdb": "11.8.1", "optimizer": "qmc", "trials": 4,
+             "deploy_cores": 2, "workload": "overwrite", "online": {"windows": _WINDOWS}},
+            few, OPTIONS_OF_USER, Running,
+        ),
+        "screening": Recorded(
+            with_screen({"study": "screening", "knobs": "core", "trials": 3, "base_runs": 1,
+                         "deploy_cores": 2, "optimizer": "cmaes"}, {"replicated": 1, "runs": 2}),
+            script, OPTIONS_OF_USER, OwnOptions,
+        ),
+    }  # fmt: skip
+
+
+STUDIES = {
+    "0.2.0": recorded_studies,
+    "removed-optimizers": studies_of_removed_optimizers,
+    "0.3.0.dev0": later_studies,
+}
+"""The studies of the homes that can be continued, by the name of the home."""

@@ -1,13 +1,21 @@
 """Studies of earlier versions keep their names, and continue as if nothing had happened."""
 
 import json
+import shlex
 import sqlite3
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded_studies import OPTIONS_OF_USER, STUDIES, USER_FILE, Recorded, recorded_studies
+from recorded_studies import (
+    OPTIONS_OF_USER,
+    STUDIES,
+    USER_FILE,
+    Recorded,
+    recorded_studies,
+    studies_of_removed_optimizers,
+)
 
 from fakes.recorded_home import HOMES, VERSIONS, Enter, studies_in
 from lsmtune.cli.main import run
@@ -17,8 +25,9 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.studies import disk_space, session
 from lsmtune.system.host import describe_host, describe_storage
-from lsmtune.trials import TrialResult, TrialSpec
+from lsmtune.trials import Role, TrialResult, TrialSpec
 
+REMOVED = "removed-optimizers"
 ENDED = {
     "0.1.0": ("finished", "verified", "front", "server", "cluster", "stores"),
     "0.2.0": (
@@ -111,6 +120,144 @@ def test_command_without_a_name_continues_the_study_that_it_made(
     assert studies_in(folder) == names
 
 
+SEARCHES = ("verified", "ended", "interrupted", "small-generations")
+"""Studies between runs whose optimizer was removed."""
+
+
+@pytest.mark.parametrize("study", SEARCHES)
+def test_study_of_a_removed_optimizer_goes_on_as_a_new_study_with_another_one(
+    enter: Enter, crowd: None, monkeypatch: pytest.MonkeyPatch, study: str
+) -> None:
+    folder = _enter_on_this_host(enter, REMOVED)
+    before = _trials(folder, study)
+    _run_on(_engine_of_removed(study), monkeypatch)
+    command = ["tune", "--study", study, "--optimizer", "tpe"]
+    assert run(command) == 0
+    assert _trials(folder, study) == before
+    with Home(folder / "home", create=False) as home:
+        old, new = (home.study(name).settings for name in (study, f"{study}-2"))
+    assert new == old.model_copy(update={"study": f"{study}-2", "optimizer": "tpe"})
+    kept = {trial.started_at for trial in before if trial.pair is None}
+    after = _trials(folder, f"{study}-2")
+    assert kept <= {trial.started_at for trial in after}
+    assert sum(trial.role == Role.TRIAL for trial in after) == new.trials
+    _run_on(_engine_of_removed(study, _no_run), monkeypatch)
+    assert run(command) == 0  # the same command continues the new study
+    assert _trials(folder, f"{study}-2") == after
+
+
+def test_online_study_of_a_removed_optimizer_goes_on_as_a_new_study_with_another_one(
+    enter: Enter, crowd: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = _enter_on_this_host(enter, REMOVED)
+    before = _trials(folder, "online")
+    _run_on(_engine_of_removed("online"), monkeypatch)
+    assert run(["tune", "--study", "online", "--optimizer", "tpe"]) == 0
+    assert _trials(folder, "online") == before
+    assert len(_trials(folder, "online-2")) == len(before)
+
+
+@pytest.mark.parametrize("study", [*SEARCHES, "online"])
+@pytest.mark.parametrize("flags", [[], ["--trials", "9"], ["--dry-run"], ["--new-baseline"]])
+def test_study_of_a_removed_optimizer_is_refused_with_the_command_that_runs(
+    enter: Enter, capsys: pytest.CaptureFixture[str], study: str, flags: list[str]
+) -> None:
+    folder = enter(REMOVED)
+    assert run(["tune", "--study", study, *flags]) == 2
+    told = capsys.readouterr().err.strip()
+    if study != "online" or "--new-baseline" not in flags:
+        assert f"`lsmtune tune --study {study} --optimizer tpe`" in told
+    assert "\n" not in told
+    assert studies_in(folder) == list(studies_of_removed_optimizers())
+
+
+def test_file_of_a_study_of_a_removed_optimizer_is_refused_with_the_command_that_runs(
+    enter: Enter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also if the file leaves the optimizer to lsmtune, because a flag named the removed one."""
+    enter(REMOVED)
+    Path("study.toml").write_text('study = "ended"\n')
+    for flags in ([], ["--optimizer", "cmaes"]):
+        assert run(["tune", "study.toml", *flags]) == 2
+        assert "`lsmtune tune --study ended --optimizer tpe`" in capsys.readouterr().err
+
+
+def test_next_step_of_an_interrupted_study_of_a_removed_optimizer_runs(
+    enter: Enter, crowd: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = _enter_on_this_host(enter, REMOVED)
+    assert run(["show", "interrupted", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    command = shlex.split(shown["claim"]["next"][0]["command"])
+    _run_on(_engine_of_removed("interrupted"), monkeypatch)
+    assert run(command[1:]) == 0
+    assert "interrupted-2" in studies_in(folder)
+
+
+def test_study_of_a_removed_optimizer_is_verified_and_simplified(
+    enter: Enter, crowd: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = _enter_on_this_host(enter, REMOVED)
+    for study in ("ended", "small-generations"):
+        before = _trials(folder, study)
+        _run_on(_engine_of_removed(study), monkeypatch)
+        assert run(["verify", study]) == 0
+        verified = _trials(folder, study)
+        assert verified[: len(before)] == before
+        assert {trial.role for trial in verified[len(before) :]} == {
+            Role.VERIFY_BASE, Role.VERIFY_BEST
+        }  # fmt: skip
+    _run_on(_engine_of_removed("interrupted"), monkeypatch)
+    assert run(["simplify", "verified"]) == 0
+    with Home(folder / "home", create=False) as home:
+        assert home.study("verified").simplified is not None
+
+
+def test_screening_with_a_removed_optimizer_continues_because_it_needs_none(
+    enter: Enter, crowd: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = _enter_on_this_host(enter, REMOVED)
+    before = _trials(folder, "screening")
+    Path("screening.toml").write_text(
+        'study = "screening"\nknobs = "core"\ntrials = 4\nbase_runs = 1\ndeploy_cores = 2\n'
+        'optimizer = "cmaes"\n[screen]\nreplicated = 1\nruns = 2\n'
+    )
+    monkeypatch.setenv("LSMTUNE_DB_BENCH", "db_bench")  # the program is a part of the identity
+    monkeypatch.setattr(session, "engine_of", lambda _: _engine_of_removed("screening"))
+    assert run(["screen", "screening.toml"]) == 0
+    after = _trials(folder, "screening")
+    assert after[: len(before)] == before
+    assert len(after) == len(before) + 1
+
+
+@pytest.mark.parametrize("flags", [[], ["--optimizer", "tpe"]])
+def test_screening_with_a_removed_optimizer_is_refused_as_every_screening(
+    enter: Enter, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    enter(REMOVED)
+    assert run(["tune", "--study", "screening", *flags]) == 2
+    told = capsys.readouterr().err
+    assert "lsmtune screen" in told
+    assert "screening-2" not in told
+
+
+@pytest.mark.parametrize("name", ["forest", "cmaes", "qmc", "genetic-jin2022-small"])
+def test_new_study_with_a_removed_optimizer_is_refused(
+    enter: Enter, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    folder = enter(REMOVED)
+    assert run(["tune", "--study", "new", "--optimizer", name]) == 2
+    assert "available: tpe, gp-ucb, guided" in capsys.readouterr().err
+    assert "new" not in studies_in(folder)
+
+
+def _engine_of_removed(study: str, script: Script | None = None) -> Engine:
+    """Return the engine of a study whose optimizer was removed; it never interrupts."""
+    found = studies_of_removed_optimizers()
+    of = found["ended" if study == "interrupted" else study]
+    return of.engine(script)
+
+
 def _no_run(_: TrialSpec) -> TrialResult:
     pytest.fail("a trial was run")
 
@@ -122,7 +269,7 @@ def _continue(study: Recorded, patch: pytest.MonkeyPatch, script: Script) -> Non
 
 
 def _run_on(engine: Engine, patch: pytest.MonkeyPatch) -> None:
-    """Let `lsmtune tune` run an engine that needs no space on the disk."""
+    """Let commands run an engine that needs no space on the disk."""
     patch.setattr(session, "engine_of", lambda _: engine)
     patch.setattr(disk_space, "free_bytes", lambda _: 1 << 60)
 

@@ -50,7 +50,7 @@ def _values(text: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-@pytest.mark.parametrize("version", ["0.2.0", "0.3.0.dev0"])
+@pytest.mark.parametrize("version", ["0.2.0", "removed-optimizers", "0.3.0.dev0"])
 def test_export_of_an_earlier_version_gives_the_bytes_of_the_record(
     enter: Enter, capsys: pytest.CaptureFixture[str], write: bool, version: str
 ) -> None:
@@ -73,7 +73,7 @@ def test_export_of_an_earlier_version_gives_the_bytes_of_the_record(
 
 
 def _formats(study: str) -> tuple[str, ...]:
-    """Return the formats in which a study of version 0.2.0 or later can be exported."""
+    """Return the formats in which a study of a recorded home can be exported."""
     others = {"server": ("my.cnf",), "cluster": ("tikv-toml",), "stores": ("toml",),
               "stores-simplified": ("toml",), "online": ("options",)}  # fmt: skip
     return others.get(study, ("options", "db_bench"))

@@ -13,7 +13,7 @@ from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.store.home import Home
 
 HOMES = Path(__file__).parents[1] / "contract" / "homes"
-VERSIONS = ("0.1.0", "0.2.0", "0.3.0.dev0")
+VERSIONS = ("0.1.0", "0.2.0", "removed-optimizers", "0.3.0.dev0")
 OPEN_FILES = 1024
 """A limit of the process that decides which values some knobs may have."""
 

@@ -77,21 +77,3 @@ def test_a_list_of_quantities_keeps_its_order() -> None:
     sizes = [{"block_size": size, "compaction_pri": 1} for size in (4096, 16384, 65536)]
     assert points.matrix(sizes)[:, 0] == pytest.approx([0.125, 0.625, 0.875])
     assert points.at(np.array([[0.6, 0.0], [0.74, 0.0]]))[:, 0] == pytest.approx([0.625, 0.625])
-    assert points.matrix(sizes) == pytest.approx(points.at(points.places_at(points.matrix(sizes))))
-
-
-def test_rows_lead_back_to_their_places() -> None:
-    space = make_space("core", memory=8)
-    rng = np.random.default_rng(2)
-    points = Points(space.knobs)
-    configs = [space.sample(rng) for _ in range(50)]
-    places = points.places_at(points.matrix(configs))
-    assert [space.at(place.tolist()) for place in places] == configs
-
-
-def test_a_column_of_names_has_as_many_numbers_as_names() -> None:
-    points = Points(make_space("block_size,compaction_pri,bloom_bits").knobs)
-    counts = list(zip(points.names, points.counts.tolist(), strict=True))
-    assert sorted(counts) == [
-        ("block_size", 0), ("bloom_bits", 0), ("bloom_bits", 2), ("compaction_pri", 4)
-    ]  # fmt: skip

@@ -6,15 +6,16 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
 
-from lsmtune.analysis.continuing import FLAGS
+from lsmtune.analysis.continuing import FLAGS, other_optimizer_command
 from lsmtune.analysis.deploy import home_flag
 from lsmtune.api.consent import Consent, ask_for_home
 from lsmtune.errors import UserError
+from lsmtune.optimizers.registry import check_not_removed, is_removed
 from lsmtune.report.words import counted
 from lsmtune.spec import StudySpec
 from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.home import Home, is_home
-from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.trials import Role
 
 _GOALS = {"objective", "limits"}
@@ -80,8 +81,9 @@ def followed(
 ) -> Followed:
     """Continue a stored study of this name, or start a study NAME-2 from it.
 
-    A new study is needed if the objective or a limit changed: the stored runs count for it.
-    Those of online tuning do not, because it judges each change by the objective when it runs.
+    A new study is needed if the objective or a limit changed, or if lsmtune no longer has the
+    optimizer: the stored runs count for it. Those of online tuning do not, because it judges each
+    change by the objective when it runs.
     With `new_baseline`, its baseline is measured again, and the stored runs only guide its search.
     `chosen`: lsmtune chose the RocksDB, so the user may not know that another one ran before.
     """
@@ -98,10 +100,11 @@ def followed(
         stored = opened.find_study(spec.name)
         if stored is None:
             return _not_there(spec, new_baseline)
+        _check_optimizer(spec, stored, opened.path)
         changed = set(spec.changed_since(stored.settings))
         if new_baseline:
             update: dict[str, Any] = {"warm_start": (stored.name,)}
-        elif changed and changed <= _GOALS:
+        elif changed and changed <= (_GOALS | _replaced(stored)):
             update = {}
         else:
             return Followed(spec)
@@ -123,7 +126,37 @@ def followed(
 def _not_there(spec: StudySpec, new_baseline: bool) -> Followed:
     if new_baseline:
         raise UserError(f"--new-baseline: no study {spec.name!r} exists; name one with --study")
+    check_not_removed(spec.optimizer)
     return Followed(spec)
+
+
+def _replaced(stored: StoredStudy) -> set[str]:
+    """Return the settings that a new study must change: an optimizer that was removed."""
+    begun = stored.settings
+    return {"optimizer"} if _searches(begun) and is_removed(begun.optimizer) else set()
+
+
+def _searches(spec: StudySpec) -> bool:
+    """Whether the optimizer of a study is used: those that only measure have one too."""
+    return spec.screen is None and spec.sweep is None
+
+
+def _check_optimizer(spec: StudySpec, stored: StoredStudy, home: Path) -> None:
+    """Raise UserError if lsmtune no longer has the optimizer.
+
+    If it is that of the stored study, the message names the command that starts a new study. A
+    study without a search needs no optimizer.
+    """
+    if not _searches(spec):
+        return
+    begun = stored.settings.optimizer
+    is_given = "optimizer" in spec.model_fields_set and spec.optimizer != begun
+    if is_removed(begun) and not is_given:
+        raise UserError(
+            f"study {stored.name!r}: lsmtune 0.3 removed its optimizer {begun!r}; to tune with the "
+            f"other settings, run `{other_optimizer_command(stored.name)}{home_flag(home)}`"
+        )
+    check_not_removed(spec.optimizer)
 
 
 def _next(home: Home, spec: StudySpec) -> StudySpec:

@@ -10,6 +10,8 @@ from lsmtune.report.compared_words import (
     benchmark_rows,
     benchmark_text,
     difference_lines,
+    further_lines,
+    headline,
     metric_row,
     option_notes,
     option_rows,
@@ -27,32 +29,36 @@ _INTERVAL = METRIC_HEADS.index("95 % interval")
 def compared_lines(
     compared: Compared, most_options: int | None = MOST_OPTION_ROWS
 ) -> Iterator[str]:
-    """Give the comparison as text: first the loads, then what changed after the change.
+    """Give the comparison as text: other loads first, then the verdict, the files and the tables.
 
     At most `most_options` of the options that differ are listed; None lists all.
     """
-    for word, side in (("before", compared.before), ("after", compared.after)):
-        yield from paragraph(side_text(word, side), hanging=2)
-    yield ""
-    for note in compared.notes:
-        yield from paragraph(f"note: {note}", hanging=2)
     for line in difference_lines(compared):
         yield from paragraph(line)
+    if compared.has_measurements:
+        yield from _verdict(compared)
+        yield ""
+    for word, side in (("before", compared.before), ("after", compared.after)):
+        yield from paragraph(side_text(word, side), hanging=2)
+    for line in further_lines(compared):
+        yield from paragraph(line)
+    for note in compared.notes:
+        yield from paragraph(f"note: {note}", hanging=2)
     if compared.has_measurements:
         yield from _measurements(compared)
     yield from _options(compared, most_options)
 
 
-def _measurements(compared: Compared) -> Iterator[str]:
-    if compared.benchmarks:
-        for benchmark in compared.benchmarks:
-            yield from paragraph(benchmark_text(benchmark), hanging=2)
-    elif compared.why:
-        yield from paragraph(f"Not comparable: {'; '.join(compared.why)}.")
+def _verdict(compared: Compared) -> Iterator[str]:
+    if not compared.benchmarks:
+        yield from paragraph(f"{headline(compared)}.")
+    for benchmark in compared.benchmarks:
+        yield from paragraph(benchmark_text(benchmark), hanging=2)
     if (note := spread_note(compared)) is not None:
         yield from paragraph(note)
-    if compared.comparable and not compared.benchmarks:
-        yield "The workloads are similar. After the change:"
+
+
+def _measurements(compared: Compared) -> Iterator[str]:
     rows = [
         (benchmark.name, *row)
         for benchmark in compared.benchmarks
@@ -87,8 +93,7 @@ def _options(compared: Compared, most: int | None) -> Iterator[str]:
     rows, notes = option_rows(compared), list(option_notes(compared))
     if not rows and not notes and compared.has_measurements:
         return
-    if compared.has_measurements:
-        yield ""
+    yield ""
     yield f"{options_title(compared)}{':' if rows else '.'}"
     if rows:
         heads = (Column("option", at_least=24), Column("before"), Column("after"))

@@ -53,7 +53,7 @@ _COMMANDS: dict[str, tuple[tuple[Callable[..., None], str], ...]] = {
         (simplify.simplify, "Take back changes of the winner that do not matter."),
         (report.report, "Write an HTML page about one or several studies."),
         (export.export, "Write the file to deploy, or the file that undoes the change."),
-        (dashboard.dashboard, "Open a study in Optuna's dashboard."),
+        (dashboard.dashboard, "Write a study for Optuna's dashboard."),
     ),
     "Understand a LOG": (
         (inspect.inspect, "Report what slows a store down, from its LOG."),

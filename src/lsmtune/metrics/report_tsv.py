@@ -59,6 +59,8 @@ _FILLS = ("fill", "bulkload")
 """Tests that begin with an empty tree: its size at the end is a result."""
 _THREADS = re.compile(r"\.t(\d{1,6})(?=\.|$)")
 _VALUE_BYTES = re.compile(r"\.v(\d{1,9})(?=\.|$)")
+_DUMP_INTERVAL_S = 60
+"""The column `uptime` is the time of the last statistics, which the script prints this often."""
 _HASH = re.compile(r"[0-9a-f]{6,40}")
 
 
@@ -190,6 +192,7 @@ def _setup(
     if uptime_s := values.get("uptime_s"):
         yield "duration_s", uptime_s
         yield "operations", ops * uptime_s
+        yield "duration_error_s", _DUMP_INTERVAL_S
     for column, name in _SETUP.items():
         if (text := cells.get(column, "")).lower() not in _UNKNOWN:
             yield name, text

@@ -1,80 +1,53 @@
-"""Genetic algorithms: the two of the parameter study as published, and one with sane operators.
+"""Genetic algorithms: that of the parameter study as published, and one with sane operators.
 
 Jin, Choi, Choi, Sung, Park: Improvement of RocksDB Performance via Large-Scale Parameter Analysis
 and Optimization (2022). What a generation is follows from the order of the history alone.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Config, Knob, Value
-from lsmtune.optimizers.base import Observation, Optimizer, seen
+from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.judgement import ranking
 from lsmtune.optimizers.random_search import RandomSearch
 
 _TRIES = 50
-_MUTANT_SHARE = 0.5
-"""How likely each gene of a published mutant is new; the paper says "a certain probability"."""
 
 
-@dataclass(slots=True)
 class PublishedGenetic:
-    """The paper's: a generation keeps its best and is filled up with crossings and new ones.
+    """The paper's (section 4.5): of eight, four survive, two are crossed and two are new.
 
     The best two of all are the parents. A crossing is cut at one point, which the paper leaves
     open; where it has been measured already, an entirely new chromosome takes its place.
     """
 
-    name: str
-    summary: str
-    population: int
-    crossed: int
-    new: int
-    mutants: int
-
-    def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
-        """The next chromosome of the generation that is under way."""
-        chromosomes = max(0, len(history) - 1)  # the first is the base
-        rng = np.random.default_rng([seed, len(history)])
-        new = RandomSearch().ask(space, history, seed)
-        bred = self.crossed + self.new + self.mutants
-        generation, place = divmod(chromosomes - self.population, bred)
-        if chromosomes < self.population or place >= self.crossed + self.mutants:
-            return new
-        before = _ranked(history[1 : 1 + self.population + generation * bred])
-        if place < self.crossed:
-            cuts = np.random.default_rng([seed, generation]).permutation(len(space.knobs)).tolist()
-            children: Iterable[Config] = _crossings(
-                space, before[0], before[1 % len(before)], cuts, place
-            )
-        else:
-            children = (_mutant(space, parent, rng) for parent in before[:2] * _TRIES)
-        tried = seen(history)
-        return next((child for child in children if child not in tried), new)
-
-
-def published() -> Optimizer:
-    """Section 4.5, the one that was run: of eight four survive, two are crossed, two are new."""
+    name = "genetic-jin2022"
     summary = (
         "genetic algorithm of Jin et al. 2022 with a population of 8, as in their experiments "
         "(section 4.5)"
     )
-    return PublishedGenetic("genetic-jin2022", summary, population=8, crossed=2, new=2, mutants=0)
 
+    _population = 8
+    _crossed = 2
+    _new = 2
 
-def described() -> Optimizer:
-    """Section 3.5, as the method is described: two parents, one crossing, one mutant."""
-    summary = (
-        "genetic algorithm of Jin et al. 2022 with a population of 4, as in their description of "
-        "the method (section 3.5)"
-    )
-    return PublishedGenetic(
-        "genetic-jin2022-small", summary, population=4, crossed=1, new=0, mutants=1
-    )
+    def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
+        """The next chromosome of the generation that is under way."""
+        chromosomes = max(0, len(history) - 1)  # the first is the base
+        new = RandomSearch().ask(space, history, seed)
+        bred = self._crossed + self._new
+        generation, place = divmod(chromosomes - self._population, bred)
+        if chromosomes < self._population or place >= self._crossed:
+            return new
+        before = _ranked(history[1 : 1 + self._population + generation * bred])
+        cuts = np.random.default_rng([seed, generation]).permutation(len(space.knobs)).tolist()
+        children = _crossings(space, before[0], before[1 % len(before)], cuts, place)
+        tried = seen(history)
+        return next((child for child in children if child not in tried), new)
 
 
 class Genetic:
@@ -161,15 +134,6 @@ def _crossings(
         for cut in cuts
         if cut > 0
     ]
-
-
-def _mutant(space: KnobSpace, parent: Config, rng: np.random.Generator) -> Config:
-    drawn = {
-        knob.name: value_at(knob, rng.random())
-        for knob in space.knobs
-        if rng.random() < _MUTANT_SHARE
-    }
-    return _legal(space, {**parent, **drawn})
 
 
 def _legal(space: KnobSpace, values: Mapping[str, Value]) -> Config:

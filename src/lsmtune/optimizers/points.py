@@ -1,6 +1,6 @@
 """Configs as rows of numbers, for models and for searches in the unit cube."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -9,8 +9,6 @@ from lsmtune.knobs.types import Knob, Value
 from lsmtune.learning.factors import Floats
 
 _MIDDLE = 0.5
-_LAST = 1 - 1e-12
-"""Places lie below 1."""
 
 
 class Points:
@@ -26,13 +24,11 @@ class Points:
 
     def __init__(self, knobs: Sequence[Knob]) -> None:
         self.knobs = tuple(knobs)
-        columns = [(knob.name, count) for knob in self.knobs for count in _counts(knob)]
+        columns = [(knob.name, kind) for knob in self.knobs for kind in _kinds(knob)]
         self.names = tuple(name for name, _ in columns)
         """Whose each column is."""
-        self.counts = np.array([count for _, count in columns])
-        """How many numbers of names or of special values a column has; 0 for one with places."""
-        self.categorical = self.counts > 0
-        """Which columns have such numbers."""
+        self.categorical = np.array([kind for _, kind in columns], dtype=bool)
+        """Which columns have numbers of names or of special values, instead of places."""
 
     def places(self, configs: Sequence[Mapping[str, Value]]) -> Floats:
         """The configs as points of the unit cube.
@@ -57,17 +53,12 @@ class Points:
             [column for knob, place in placed for column in _columns(knob, place)]
         )
 
-    def places_at(self, rows: Floats) -> Floats:
-        """The points of the unit cube that have these rows: what `at` undoes."""
-        columns = iter(rows.T)
-        return np.column_stack([_place(knob, columns) for knob in self.knobs])
 
-
-def _counts(knob: Knob) -> tuple[int, ...]:
-    """For each column of a knob how many numbers it has; 0 where it has places."""
+def _kinds(knob: Knob) -> tuple[bool, ...]:
+    """For each column of a knob whether it has numbers instead of places."""
     if not knob.is_range:
-        return (0 if _lists_quantities(knob) else len(knob.drawn),)
-    return (0, len(knob.special) + 1) if knob.special else (0,)
+        return (not _lists_quantities(knob),)
+    return (False, True) if knob.special else (False,)
 
 
 def _lists_quantities(knob: Knob) -> bool:
@@ -97,14 +88,3 @@ def _on_grid(knob: Knob, place: Floats) -> Floats:
 def _middles(place: Floats, count: int) -> Floats:
     """The middles of the parts in which the places lie, of so many equal parts of the scale."""
     return (np.floor(place * count) + 0.5) / count
-
-
-def _place(knob: Knob, columns: Iterator[Floats]) -> Floats:
-    if not knob.is_range and not _lists_quantities(knob):
-        return (next(columns) + 0.5) / len(knob.drawn)
-    place = np.minimum(next(columns), _LAST)
-    if not knob.special:
-        return place
-    which = next(columns)
-    special = (which - 0.5) / len(knob.special) * SPECIAL_SHARE
-    return np.where(which > 0, special, SPECIAL_SHARE + (1 - SPECIAL_SHARE) * place)

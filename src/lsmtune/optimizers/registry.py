@@ -33,18 +33,17 @@ OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
     "tpe": _of("tpe", "tpe"),
     "gp-ucb": _of("gp_ucb", "GpUcb"),
     "guided": _of("guided", "Guided"),
-    "forest": _of("forest", "Forest"),
-    "cmaes": _of("cma_es", "CmaEs"),
     "nsga2": _of("nsga2", "nsga2"),
     "random": _of("random_search", "RandomSearch"),
-    "qmc": _of("qmc_search", "QmcSearch"),
     "bestconfig": _of("bestconfig", "BestConfig"),
     "genetic": _of("genetic", "Genetic"),
     "cdbtune": _of("cdbtune", "CdbTune"),
     "gp-ucb-autotikv": _of("gp_ucb_published", "PublishedGpUcb"),
-    "genetic-jin2022": _of("genetic", "published"),
-    "genetic-jin2022-small": _of("genetic", "described"),
+    "genetic-jin2022": _of("genetic", "PublishedGenetic"),
 }
+
+_REMOVED = ("forest", "cmaes", "qmc", "genetic-jin2022-small")
+"""Optimizers of lsmtune 0.2; stored studies may have them."""
 
 _WITH_OPTIONS, _GUIDED = "gp-ucb", "guided"
 
@@ -62,6 +61,20 @@ def published_name(name: str) -> str:
     return _PUBLISHED[name]
 
 
+def is_removed(text: str) -> bool:
+    """Whether the text names an optimizer that only older versions of lsmtune have."""
+    return text.partition(":")[0] in _REMOVED
+
+
+def check_not_removed(text: str) -> None:
+    """Raise UserError if the text names an optimizer that only older versions of lsmtune have."""
+    if is_removed(text):
+        name = text.partition(":")[0]
+        raise UserError(
+            f"optimizer: lsmtune 0.3 removed {name!r}; available: {', '.join(OPTIMIZERS)}"
+        )
+
+
 def make_optimizer(
     text: str,
     earlier: Sequence["Earlier"] = (),
@@ -73,6 +86,7 @@ def make_optimizer(
     is guided. UserError naming what there is.
     """
     name, _, given = text.partition(":")
+    check_not_removed(text)
     if name not in OPTIMIZERS:
         raise UserError(f"optimizer: {unknown_word('optimizer', name, OPTIMIZERS)}")
     if name == _GUIDED and not given:

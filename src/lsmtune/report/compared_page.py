@@ -10,6 +10,7 @@ from lsmtune.report.compared_words import (
     benchmark_rows,
     benchmark_text,
     difference_lines,
+    further_lines,
     headline,
     metric_row,
     option_notes,
@@ -37,7 +38,7 @@ def render_compared(compared: Compared, logs: Sequence[Inspection]) -> str:
 def _header(compared: Compared) -> Html:
     sides = (("before", compared.before), ("after", compared.after))
     texts = [benchmark_text(benchmark) for benchmark in compared.benchmarks]
-    notes = [*difference_lines(compared), *compared.notes]
+    notes = [*difference_lines(compared), *further_lines(compared), *compared.notes]
     if (spread := spread_note(compared)) is not None:
         notes.append(spread)
     return element(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from lsmtune.analysis.inspect.before_after import Compared, Side
 from lsmtune.analysis.inspect.compared_options import Texts
 from lsmtune.analysis.inspect.compared_runs import ComparedBenchmark, Difference
-from lsmtune.analysis.inspect.judging import JudgedPair, Pair
+from lsmtune.analysis.inspect.judging import HIGHER_IS_BETTER, JudgedPair, Pair
 from lsmtune.metrics.benchmark_run import Fact
 from lsmtune.report.words import TIMES, Ratio, counted, listed, number, quantity
 
@@ -22,9 +22,12 @@ _FACTS = {
     "githash": "commit", "compression": "compression", "memtable": "memtable",
     "db_path": "folder of the database",
 }  # fmt: skip
+_PROGRAM = ("version", "githash")
 _FAST_BUILD = "optimized"
 _SIZES = ("live_sst_bytes", "peak_rss_bytes")
 _CHANCE = "chance cannot be excluded"
+_UNPROVEN = "No metric is proven better or worse"
+_NO_CHANGE = "No metric of the store changed by more than 10 %"
 _LONGEST_LIST = 5
 
 Row = tuple[str, ...]
@@ -40,20 +43,28 @@ def side_text(word: str, side: Side) -> str:
 
 
 def difference_lines(compared: Compared) -> list[str]:
-    """Return what differs between the loads and the programs, the load first."""
-    found = compared.differences
+    """Return what a reader must know before the results: another load, another program."""
     lines = []
-    loads = [one for one in found if one.is_load]
-    others = [one for one in found if not one.is_load]
+    loads = [one for one in compared.differences if one.is_load]
     if loads:
         text = "; ".join(_difference(one) for one in loads)
         lines.append(f"Another load: {text}. The results may differ for this reason alone.")
+    programs = [one for one in compared.differences if one.name in _PROGRAM]
+    if programs:
+        lines.append(f"Another program: {'; '.join(_difference(one) for one in programs)}.")
+    return lines
+
+
+def further_lines(compared: Compared) -> list[str]:
+    """Return what else differs, and the benchmarks that are not compared."""
+    lines = []
+    others = [one for one in compared.differences
+              if not one.is_load and one.name not in _PROGRAM]  # fmt: skip
     if others:
         lines.append(f"Also different: {'; '.join(_difference(one) for one in others)}.")
     for word, names in (("before", compared.runs.only_before), ("after", compared.runs.only_after)):
         if names:
-            verb = "is" if len(names) == 1 else "are"
-            lines.append(f"Only {word}, so not compared, {verb}: {', '.join(names)}.")
+            lines.append(f"Not compared, because only the side {word} ran it: {', '.join(names)}.")
     return lines
 
 
@@ -86,7 +97,7 @@ def benchmark_text(benchmark: ComparedBenchmark) -> str:
     main = benchmark.main
     if main is None or main.values.ratio is None:
         return f"{benchmark.name}: the operations per second are missing on one side"
-    return f"{benchmark.name}: {speed_text(main)}{_proof(benchmark, main)}"
+    return f"{benchmark.name}: after the change {speed_text(main)}{_proof(benchmark, main)}"
 
 
 def speed_text(main: JudgedPair) -> str:
@@ -117,10 +128,8 @@ def _few(main: JudgedPair) -> str:
     if main.runs == (1, 1) and main.verdict != "too_few_runs":
         return f"one run each: {_CHANCE}"
     if min(main.runs) < 2:  # noqa: PLR2004 - an interval needs two runs
-        return (
-            f"{counted(main.runs[0], 'run')} before, {main.runs[1]} after with a known spread: "
-            f"{_CHANCE}"
-        )
+        before, after = main.runs
+        return f"too few runs with a known spread ({before} before, {after} after): {_CHANCE}"
     return _CHANCE
 
 
@@ -175,13 +184,44 @@ def headline(compared: Compared) -> str:
         return f"Not comparable: {'; '.join(compared.why)}"
     if not compared.has_measurements:
         return options_title(compared)
-    better, worse = (
-        [name for name, judged in compared.metrics.items() if judged.verdict == verdict]
-        for verdict in ("better", "worse")
-    )
-    parts = [f"{word}: {', '.join(names)}" for word, names in (("better", better),
-             ("worse", worse)) if names]  # fmt: skip
-    return "; ".join(parts) if parts else "No metric is proven better or worse"
+    return _of_store(compared)
+
+
+def _of_store(compared: Compared) -> str:
+    """Return the metrics of the stores that changed, with their values."""
+    parts = []
+    for verdict in ("better", "worse"):
+        texts = [_change(n, j) for n, j in compared.metrics.items() if j.verdict == verdict]
+        if texts:
+            parts.append(f"{verdict}: {', '.join(texts)}")
+    if parts or not _is_one_run_each(compared):
+        found = f"After the change {'; '.join(parts)}" if parts else _UNPROVEN
+        return f"{found}{_runs(compared)}"
+    texts = [f"{_change(name, judged)} ({_aim(name)} is better)"
+             for name, judged in compared.metrics.items()
+             if judged.verdict == "one_run_each" and judged.direction(name)]  # fmt: skip
+    found = f"After the change {', '.join(texts)}" if texts else _NO_CHANGE
+    return f"{found}; one run each: {_CHANCE}"
+
+
+def _runs(compared: Compared) -> str:
+    """Return the most runs that a metric has on each side."""
+    runs = [judged.runs for judged in compared.metrics.values()]
+    before, after = (max(of[side] for of in runs) for side in (0, 1))
+    return f"; {counted(before, 'run')} before, {after} after"
+
+
+def _is_one_run_each(compared: Compared) -> bool:
+    return any(judged.verdict == "one_run_each" for judged in compared.metrics.values())
+
+
+def _change(name: str, judged: JudgedPair) -> str:
+    before, after, _ = _numbers(judged.values, name)
+    return f"{name} {after} instead of {before}"
+
+
+def _aim(name: str) -> str:
+    return "higher" if name in HIGHER_IS_BETTER else "lower"
 
 
 def _several(compared: Compared) -> str:
@@ -205,27 +245,16 @@ def _several(compared: Compared) -> str:
 
 
 def spread_note(compared: Compared) -> str | None:
-    """Return how one run per side was judged, and what gives a verdict; None if there are more."""
-    if {benchmark.verdict for benchmark in compared.benchmarks} & {"one_run_each", "too_few_runs"}:
-        return (
-            "For a verdict with a 95 % interval, run each side at least twice and name all files "
-            "(--after FILE)."
-        )
-    metrics = compared.metrics.values()
-    if compared.benchmarks or compared.why or not metrics:
+    """Return what gives a verdict if there is one run per side; None if there are more."""
+    verdicts = {benchmark.verdict for benchmark in compared.benchmarks}
+    if not compared.benchmarks:
+        verdicts = {judged.verdict for judged in compared.metrics.values()}
+    if not verdicts & {"one_run_each", "too_few_runs"}:
         return None
-    if any(judged.verdict in ("better", "worse", "unchanged") and judged.interval is None
-           for judged in metrics):  # fmt: skip
-        return (
-            "One run each: lsmtune compares a difference with the spread between the statistics "
-            "dumps of each LOG. For an interval that includes the spread between runs, name "
-            "several LOGs per side (--after FILE)."
-        )
-    if any(judged.verdict == "one_run_each" for judged in metrics):
-        return (
-            f"One run each: {_CHANCE}. For a verdict, name several files per side (--after FILE)."
-        )
-    return None
+    return (
+        "For a verdict with a 95 % interval, run each side at least twice and name all files "
+        "(--after FILE)."
+    )
 
 
 def options_title(compared: Compared) -> str:

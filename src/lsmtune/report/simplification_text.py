@@ -8,7 +8,6 @@ from lsmtune.report.words import Ratio, counted, listed
 from lsmtune.store.winner import LEAST_KEPT_GAIN
 
 NEEDED_TITLE = "What each change brings"
-NEEDED_HEADS = ("change", "objective without it", "runs", "share of the gain")
 
 
 def simplification_sentences(found: Simplification) -> Iterator[str]:
@@ -43,16 +42,6 @@ def needed_sentence(found: Simplification) -> str:
         "runs of the simplification; below 1 is better. Each row is without one of them. A share "
         "is the part of the gain that is lost then. Shares need not add up to 100 %, because "
         "changes can need or replace each other."
-    )
-
-
-def needed_cells(part: Needed) -> tuple[str, str, str, str]:
-    """Return the row of a change: its names, the objective without it, the runs, its share."""
-    return (
-        ", ".join(part.names),
-        f"{Ratio.of(part.value)}",
-        f"{part.runs}",
-        f"{100 * part.share:.0f} %",
     )
 
 

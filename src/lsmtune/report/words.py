@@ -126,11 +126,6 @@ class Ratio:
         return f"{ratio} {of}" + (f" (95 % interval {low} to {high})" if interval else "")
 
 
-def signed(text: str) -> str:
-    """Return a number with a minus sign instead of a hyphen."""
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
 def _decimals(low: float, high: float) -> int:
     """Return decimals that show the interval's first digit and never round a bound to 1.
 

@@ -7,7 +7,7 @@ from lsmtune.engines.option_files import base_text, check_readable
 from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import UserError
 from lsmtune.knobs.families import DEFAULT_FAMILY
-from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.optimizers.registry import is_removed, make_optimizer
 from lsmtune.reading import read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spaces import knob_space, new_rule, with_fitting_scale
@@ -42,9 +42,11 @@ def describe(
     """Return the facts of the engine and the context of a study with this rule of sizes.
 
     It works in a folder of its own in `folder`. UserError where the engine, the user's base, the
-    knobs, the memory, the scale or the optimizer cannot be used.
+    knobs, the memory, the scale or the optimizer cannot be used. A stored study whose optimizer was
+    removed can be described, because most of its runs need no optimizer.
     """
-    make_optimizer(spec.optimizer)
+    if not is_removed(spec.optimizer):
+        make_optimizer(spec.optimizer)
     check_files(spec.workload)
     own = _own_base(spec)
     with workdir(folder, f"{spec.name}-describe") as directory:

@@ -18,7 +18,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Settings, Value
 from lsmtune.objective import Metrics, Objective
 from lsmtune.optimizers.base import Observation
-from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.optimizers.registry import check_not_removed, make_optimizer
 from lsmtune.rescale import rescaled
 from lsmtune.simplified import Simplified
 from lsmtune.simulator import load_machine
@@ -333,6 +333,7 @@ def open_study(
         sweep_workdirs(home.work)
         stored = home.find_study(spec.name)
         if stored is None:
+            check_not_removed(spec.optimizer)
             check_earlier(home, spec)
             if described is None:  # another process has deleted the study meanwhile
                 raise LsmtuneError(f"study {spec.name!r}: the study is no longer in the home")

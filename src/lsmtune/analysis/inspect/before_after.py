@@ -14,7 +14,12 @@ from lsmtune.analysis.inspect.compared_runs import (
 )
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.judging import JudgedPair, Judgement, Pair
-from lsmtune.analysis.inspect.store_metrics import load_differences, metric_pairs, workload_pairs
+from lsmtune.analysis.inspect.store_metrics import (
+    load_differences,
+    metric_pairs,
+    unknown_rate,
+    workload_pairs,
+)
 
 __all__ = [
     "Compared", "JudgedPair", "Judgement", "Pair", "Side", "compare", "compare_sides",
@@ -99,6 +104,7 @@ def compare_sides(before: Sequence[Inspection], after: Sequence[Inspection]) -> 
         metrics = {name: replace(judged, verdict=verdict) for name, judged in metrics.items()}
     first, second = (_with_options(side) for side in (before, after))
     options = compare_options(first, second)
+    rate = unknown_rate(workload) if metrics and not runs.benchmarks and not why else None
     return Compared(
         comparable=not why,
         why=why,
@@ -111,7 +117,7 @@ def compare_sides(before: Sequence[Inspection], after: Sequence[Inspection]) -> 
         differences=runs.differences or _versions(before, after),
         runs=runs,
         compared_options=options,
-        notes=(*_copies(runs), *_notes(before, after)),
+        notes=(*_copies(runs), *_unchecked(rate), *_notes(before, after)),
     )
 
 
@@ -149,6 +155,14 @@ def _copies(runs: ComparedRuns) -> Iterator[str]:
                 f"{count} of the runs {word} repeat another run in every digit; lsmtune counts "
                 "each run once"
             )
+
+
+def _unchecked(rate: str | None) -> Iterator[str]:
+    if rate is not None:
+        yield (
+            f"both sides lack the rate of {rate}, so lsmtune cannot check that the loads are "
+            "similar; compare only runs with the same load"
+        )
 
 
 def _notes(before: Sequence[Inspection], after: Sequence[Inspection]) -> list[str]:

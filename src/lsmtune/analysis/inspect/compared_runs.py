@@ -27,7 +27,8 @@ _OF_LOAD = {
 
 `threads` may be computed from rounded numbers, and from threads that ended at different times."""
 _OF_MACHINE = ("cpu", "build")
-_NAMED = ("version", "githash", "compression", "memtable", "db_path")
+_FOLDER = "db_path"
+_NAMED = ("version", "githash", "compression", "memtable", _FOLDER)
 _LENGTH = ("operations", "duration_s")
 _FAR = 1.15
 _SIZES = {"key_bytes", "value_bytes", "found_percent"}
@@ -212,6 +213,8 @@ def _differences(
     for name in (*_OF_LOAD, *_OF_MACHINE, *_NAMED, *flags):
         old, new = (_facts(name, runs) for runs in (before, after))
         is_known = (old and new) or (name in flags and have_flags)
+        if name == _FOLDER and max(len(old), len(new)) > 1:
+            continue  # each run had a folder of its own
         if is_known and _differ(name, old, new):
             named.add(name)
             is_load = name in _OF_LOAD or name in _OF_MACHINE
@@ -242,10 +245,16 @@ def _length_difference(
 ) -> Difference | None:
     """Return the duration, if neither the operations nor the duration were the same.
 
-    With a fixed number of operations, the duration is a result, and the other way round.
+    With a fixed number of operations, the duration is a result, and the other way round. Reports
+    contain the duration with a known error, and the operations computed from it.
     """
     pairs = [[_numbers(name, runs) for runs in (before, after)] for name in _LENGTH]
-    if not all(old and new and _is_far(old, new, _FAR) for old, new in pairs):
+    if not all(old and new for old, new in pairs):
+        return None
+    shortest_s = min(_numbers("duration_s", (*before, *after)))
+    error_s = max(_numbers("duration_error_s", (*before, *after)), default=0.0)
+    most = _FAR * (1 + error_s / shortest_s)
+    if not all(_is_far(old, new, most) for old, new in pairs):
         return None
     old, new = (_facts("duration_s", runs) for runs in (before, after))
     return Difference("duration_s", old, new, is_load=True)

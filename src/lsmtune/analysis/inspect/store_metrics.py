@@ -2,31 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.analysis.inspect.judging import (
-    HIGHER_IS_BETTER,
-    SHARES,
-    JudgedPair,
-    Judgement,
-    Pair,
-    Sample,
-    judge,
-)
-from lsmtune.metrics.log_reader import TimedDump
+from lsmtune.analysis.inspect.judging import JudgedPair, Pair, Sample, judge
 
 WRITES = "writes_s"
+STALLS = "stall_percent"
 
 _MOST_RATE_RATIO = 2.0
 _MOST_SIZE_RATIO = 1.5
 _MOST_READ_POINTS = 20.0
-_USUAL_SPREAD = 0.1
-"""Changes below this share are unchanged where the dumps of a LOG do not show its own spread."""
-_FEWEST_INTERVALS = 3
-_LEAST_SHARE = 1.0
-"""Differences of shares below this number of percentage points are unchanged."""
-_LOG = "LOG"
 
 Logs = Sequence[Inspection]
 
@@ -44,7 +29,10 @@ def workload_pairs(before: Logs, after: Logs) -> dict[str, Pair]:
 
 
 def load_differences(workload: Mapping[str, Pair]) -> list[str]:
-    """Return why the workloads are too different; empty if they are similar."""
+    """Return why the workloads are too different; empty if they are similar.
+
+    A rate that both sides lack is no difference: `unknown_rate` gives it.
+    """
     found = list(_rate_differences(workload))
     reads = workload["read_percent"]
     for name, what in (("value_bytes", "values"), ("key_bytes", "keys")):
@@ -66,14 +54,31 @@ def metric_pairs(before: Logs, after: Logs) -> dict[str, JudgedPair]:
     for name, value in _METRICS.items():
         samples = [_sample([value(log) for log in side]) for side in (before, after)]
         if any(sample.values for sample in samples):
-            found[name] = _judged(name, before, after, *samples)
+            found[name] = judge(name, *samples)
     if WRITES in found:
-        found[WRITES] = _with_stalls(found[WRITES], found.get("stall_percent"))
+        found[WRITES] = _with_stalls(found[WRITES], found.get(STALLS))
     return found
 
 
 def _rate_differences(workload: Mapping[str, Pair]) -> list[str]:
-    """Return what differs in the rates; stores that only read have no rate of writes."""
+    found = []
+    for name, pair in _rates(workload).items():
+        if pair.ratio is None:
+            if pair.before != pair.after:
+                found.append(f"the rate of {name} is missing or 0 on one side")
+        elif _is_far(pair, _MOST_RATE_RATIO):
+            found.append(f"the rate of {name} changed: {pair.ratio:.2g} times the rate before")
+    return found
+
+
+def unknown_rate(workload: Mapping[str, Pair]) -> str | None:
+    """Return the rate that both sides lack, as in a text of tickers without a time."""
+    rates = _rates(workload).items()
+    return next((name for name, pair in rates if pair.before is pair.after is None), None)
+
+
+def _rates(workload: Mapping[str, Pair]) -> dict[str, Pair]:
+    """Return the rates that the load has; stores that only read have no rate of writes."""
     writes = workload[WRITES]
     reads = {name: workload[name] for name in ("gets_s", "seeks_s")}
     only_read = not writes.before and not writes.after
@@ -81,42 +86,11 @@ def _rate_differences(workload: Mapping[str, Pair]) -> list[str]:
     if only_read and any(pair.before and pair.after for pair in reads.values()):
         names = {"gets_s": "gets", "seeks_s": "seeks"}
         rates = {names[name]: pair for name, pair in reads.items() if pair.before or pair.after}
-    found = []
-    for name, pair in rates.items():
-        if pair.ratio is None:
-            found.append(f"the rate of {name} is missing in a LOG")
-        elif _is_far(pair, _MOST_RATE_RATIO):
-            found.append(f"the rate of {name} changed: {pair.ratio:.2g} times the rate before")
-    return found
+    return rates
 
 
 def _is_far(pair: Pair, most: float) -> bool:
     return pair.ratio is not None and not 1 / most <= pair.ratio <= most
-
-
-def _judged(name: str, before: Logs, after: Logs, old: Sample, new: Sample) -> JudgedPair:
-    """Judge by the runs; one LOG each by the spread between the dumps of each LOG."""
-    logs = (*before, *after)
-    pair = judge(name, old, new)
-    if len(logs) != 2 or any(log.kind != _LOG for log in logs):  # noqa: PLR2004 - one per side
-        return pair
-    spread = _USUAL_SPREAD
-    if (between := _OF_INTERVALS.get(name)) is not None:
-        spread = max(_spread(log.dumps, between) for log in logs)
-    return replace(pair, verdict=_by_spread(name, pair.values, spread))
-
-
-def _by_spread(name: str, pair: Pair, spread: float) -> Judgement:
-    if pair.before is None or pair.after is None:
-        return "not_comparable"
-    change = pair.after - pair.before
-    if name in SHARES:
-        is_small = abs(change) < max(_LEAST_SHARE, spread * max(pair.before, pair.after))
-    else:
-        is_small = abs(change) <= spread * abs(pair.before)
-    if is_small:
-        return "unchanged"
-    return "better" if (change > 0) == (name in HIGHER_IS_BETTER) else "worse"
 
 
 def _with_stalls(writes: JudgedPair, stalls: JudgedPair | None) -> JudgedPair:
@@ -125,9 +99,8 @@ def _with_stalls(writes: JudgedPair, stalls: JudgedPair | None) -> JudgedPair:
     A rate that changed is judged only if the stalls show the same. Else the program may have
     written less or more.
     """
-    if writes.verdict not in ("better", "worse"):
-        return writes
-    if stalls is not None and stalls.verdict == writes.verdict:
+    changed = writes.direction(WRITES)
+    if changed is None or (stalls is not None and stalls.direction(STALLS) == changed):
         return writes
     return replace(writes, verdict="depends_on_program")
 
@@ -138,38 +111,6 @@ def _sample(values: Sequence[float | None]) -> Sample:
 
 def _mean(values: Sequence[float | None]) -> float | None:
     return _sample(values).centre(of_logs=False)
-
-
-def _spread(
-    dumps: tuple[TimedDump, ...], value: Callable[[TimedDump, TimedDump], float | None]
-) -> float:
-    """Half of the range of the values between dumps, as a share of their mean."""
-    pairs = pairwise(dumps)
-    found = [one for first, second in pairs if (one := value(first, second)) is not None]
-    mean = sum(found) / len(found) if found else 0.0
-    if len(found) < _FEWEST_INTERVALS or not mean:
-        return _USUAL_SPREAD
-    return (max(found) - min(found)) / 2 / mean
-
-
-def _write_amp_between(first: TimedDump, second: TimedDump) -> float | None:
-    one, two = first.dump, second.dump
-    if None in (one.ingest_bytes, two.ingest_bytes, one.compacted_bytes, two.compacted_bytes):
-        return None
-    ingested = (two.ingest_bytes or 0) - (one.ingest_bytes or 0)
-    return (
-        ((two.compacted_bytes or 0) - (one.compacted_bytes or 0)) / ingested
-        if ingested > 0
-        else None
-    )
-
-
-def _stalled_between(first: TimedDump, second: TimedDump) -> float | None:
-    one, two = first.dump, second.dump
-    seconds = two.uptime_s - one.uptime_s
-    if one.stall_s is None or two.stall_s is None or seconds <= 0:
-        return None
-    return 100 * (two.stall_s - one.stall_s) / seconds
 
 
 def _per(
@@ -199,7 +140,7 @@ _DATA = ("block.cache.data.hit", "block.cache.data.miss")
 _METRICS: dict[str, Callable[[Inspection], float | None]] = {
     WRITES: lambda log: log.load.writes_s,
     "write_amp": lambda log: log.totals.write_amp,
-    "stall_percent": lambda log: log.totals.stall_percent,
+    STALLS: lambda log: log.totals.stall_percent,
     "live_sst_bytes": _live_bytes,
     "compaction_s_per_gib": _per(
         lambda log: log.totals.compaction_s,
@@ -212,4 +153,3 @@ _METRICS: dict[str, Callable[[Inspection], float | None]] = {
     ),
     "skipped_per_seek": _per(_ticker("number.iter.skip"), _ticker("number.db.seek")),
 }
-_OF_INTERVALS = {"write_amp": _write_amp_between, "stall_percent": _stalled_between}
