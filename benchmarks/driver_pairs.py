@@ -30,7 +30,7 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec
 from lsmtune.stats import Interval, ratio_interval
-from lsmtune.studies.description import describe
+from lsmtune.study.description import describe
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload

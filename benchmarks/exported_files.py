@@ -48,8 +48,8 @@ from lsmtune.rescale import rescaled  # noqa: E402
 from lsmtune.spaces import knob_space, with_fitting_scale  # noqa: E402
 from lsmtune.spec import Ground, StudySpec, make_spec  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
-from lsmtune.studies.description import describe, rule_of_new  # noqa: E402
-from lsmtune.studies.study import open_study  # noqa: E402
+from lsmtune.study.description import describe, rule_of_new  # noqa: E402
+from lsmtune.study.study import open_study  # noqa: E402
 from lsmtune.workloads import Workload  # noqa: E402
 
 WORKLOADS = {

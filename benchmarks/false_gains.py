@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/false_gains.py HOME
 
 Runs 20 real verifications of the baseline against itself with 50,000 records. An interrupted call
-continues. Writes the counts and the runs to benchmarks/results/. tests/studies/test_false_gains.py
+continues. Writes the counts and the runs to benchmarks/results/. tests/study/test_false_gains.py
 samples 100 more verifications from these runs. Nothing else may run on the machine.
 """
 
@@ -17,9 +17,9 @@ from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_pairs, complete_trials
-from lsmtune.studies.runner import Event
-from lsmtune.studies.study import open_study
-from lsmtune.studies.verify import verify_trial
+from lsmtune.study.runner import Event
+from lsmtune.study.study import open_study
+from lsmtune.study.verify import verify_trial
 from lsmtune.trials import Role
 from lsmtune.verdict import Pair, Verdict
 from lsmtune.workloads import Workload

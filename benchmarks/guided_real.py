@@ -25,8 +25,8 @@ from lsmtune.engines.registry import make_engine
 from lsmtune.spec import MIN_PAIRS, StudySpec
 from lsmtune.stats import Interval
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
-from lsmtune.studies.verify import verify
+from lsmtune.study.study import open_study
+from lsmtune.study.verify import verify
 from lsmtune.workloads import Workload
 
 RESULTS = Path(__file__).parent / "results" / "guided_real.json"

@@ -36,8 +36,8 @@ from lsmtune.simulator import Run, predict
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, catalogue_of, make_spec, without_load
 from lsmtune.store.home import Home
-from lsmtune.studies.foretelling import foretelling
-from lsmtune.studies.study import open_study
+from lsmtune.study.foretelling import foretelling
+from lsmtune.study.study import open_study
 from lsmtune.trials import Base, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
@@ -141,7 +141,7 @@ def own_cost(keep: Callable[[str, Row], None], folder: Path) -> None:
     given = {"study": "many", "optimizer": "random", "trials": MARKS[-1], "repeats": 0}
     spec = make_spec(given, "many_trials")
     with (
-        patch("lsmtune.studies.study.make_optimizer", return_value=optimizer),
+        patch("lsmtune.study.study.make_optimizer", return_value=optimizer),
         Home(folder, create=True) as home,
         open_study(home, spec, ScriptedEngine(script), lambda _: None) as study,
     ):

@@ -24,9 +24,9 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import Metrics
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import ranked_candidates
-from lsmtune.studies.simplify import simplify_new_winner
-from lsmtune.studies.study import open_study
-from lsmtune.studies.verify import verify_contenders
+from lsmtune.study.simplify import simplify_new_winner
+from lsmtune.study.study import open_study
+from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import TrialResult, TrialSpec
 
 RESULTS = Path(__file__).parent / "results" / "null_searches.json"

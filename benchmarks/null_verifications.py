@@ -19,8 +19,8 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
-from lsmtune.studies.study import open_study
-from lsmtune.studies.verify import verify_trial
+from lsmtune.study.study import open_study
+from lsmtune.study.verify import verify_trial
 from lsmtune.trials import Role, TrialResult, TrialSpec
 from lsmtune.verdict import Verdict
 

@@ -31,9 +31,9 @@ from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import study_objective
 from lsmtune.store.records import complete_trials
-from lsmtune.studies.description import describe, rule_of_new
-from lsmtune.studies.study import open_study
-from lsmtune.studies.verify import verify_trial
+from lsmtune.study.description import describe, rule_of_new
+from lsmtune.study.study import open_study
+from lsmtune.study.verify import verify_trial
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, Role, TrialResult, TrialSpec
 from lsmtune.verdict import Pair, Verdict, judge

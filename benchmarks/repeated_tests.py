@@ -23,8 +23,8 @@ OFTEN = 30
 CHANGED = (
     "tests/cli/test_progress.py",
     "tests/cli/test_sweep_command.py",
-    "tests/studies/test_screen.py::test_runs_go_side_by_side_once_that_is_seen_to_change_nothing",
-    "tests/studies/test_screen.py::test_runs_stay_alone_where_company_slows_them",
+    "tests/study/test_screen.py::test_runs_go_side_by_side_once_that_is_seen_to_change_nothing",
+    "tests/study/test_screen.py::test_runs_stay_alone_where_company_slows_them",
     "tests/system/test_lock.py",
     "tests/system/test_process.py",
     "tests/system/test_stand_in.py",

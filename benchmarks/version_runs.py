@@ -20,7 +20,7 @@ from lsmtune.cli.main import run
 from lsmtune.engines.registry import engine_of
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.calibration import calibrated
+from lsmtune.study.calibration import calibrated
 from lsmtune.workloads import Workload
 
 RESULTS = Path(__file__).parent / "results"

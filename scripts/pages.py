@@ -39,7 +39,7 @@ from lsmtune.report.overview_page import render_overview  # noqa: E402
 from lsmtune.report.page import render_page  # noqa: E402
 from lsmtune.spec import StudySpec  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
-from lsmtune.studies.runner import Listener  # noqa: E402
+from lsmtune.study.runner import Listener  # noqa: E402
 from lsmtune.workloads import Workload  # noqa: E402
 
 SWEEP = """\

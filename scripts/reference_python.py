@@ -17,8 +17,9 @@ def python() -> str:
     lines = [
         "# Python interface",
         "",
-        "`import lsmtune` gives these names. [From Python and notebooks](../how-to/python.md) shows",
-        "how to use them. The interface is public from version 0.3.0 on.",
+        "`import lsmtune` gives these names. The page",
+        "[From Python and notebooks](../how-to/python.md) shows how to use them. The interface is",
+        "public from version 0.3.0 on.",
         "",
         *_paragraphs(inspect.getdoc(inspect.getmodule(lsmtune.tune)) or "", skip=1),
         "## Functions",

@@ -26,7 +26,7 @@ from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 if TYPE_CHECKING:  # slow imports: the process that hands out the tests does without them
     from lsmtune.recipes.base import Progress
     from lsmtune.spec import StudySpec
-    from lsmtune.studies.runner import Listener
+    from lsmtune.study.runner import Listener
 
 # Without bytecode, workers and hundreds of small programs compile the same modules again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -86,7 +86,7 @@ def _quick_commands() -> Iterator[None]:
     No test depends on what other programs do.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lsmtune.studies.busy._QUIET_S", 0.01)
+        patch.setattr("lsmtune.study.busy._QUIET_S", 0.01)
         # Where other work slows a command down, it would print what it is doing.
         patch.setattr("lsmtune.cli.progress.working.__defaults__", (3600.0,))
         patch.setattr("typer.main.get_command", cache(partial(_built, typer.main.get_command)))
@@ -132,7 +132,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests run side by side: no trial waits for theirs, or is repeated for what they take."""
     folder = tmp_path_factory.mktemp("crowd")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lsmtune.studies.runner.DISTURBED_PERCENT", 100.0)
+        patch.setattr("lsmtune.study.runner.DISTURBED_PERCENT", 100.0)
         patch.setenv("TMPDIR", str(folder))
         patch.setenv("XDG_STATE_HOME", str(folder))
         patch.setattr(tempfile, "tempdir", None)

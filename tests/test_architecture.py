@@ -22,7 +22,7 @@ FLOORS: dict[str, int] = {
     "knobs": 1, "workloads": 1, "metrics": 1, "learning": 1,
     "records": 2, "simulator": 2,
     "engines": 3, "optimizers": 3, "store": 3,
-    "studies": 4,
+    "study": 4,
     "analysis": 5,
     "report": 6,
     "recipes": 7,
@@ -254,7 +254,7 @@ def test_the_house_keeps_its_rules(checker: Checker) -> None:
 
 def test_the_house_is_what_is_checked() -> None:
     rooms = {module.room for module in modules(SOURCE)}
-    assert rooms >= {"system", "knobs", "records", "store", "studies", "report", "cli"}
+    assert rooms >= {"system", "knobs", "records", "store", "study", "report", "cli"}
 
 
 def plant(root: Path, files: dict[str, str]) -> Path:
@@ -312,7 +312,7 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
                 ("knobs/space.py", "from .. import spec", "lsmtune.spec"),
                 ("knobs/a/b.py", "def f():\n    from ...cli import main", "lsmtune.cli.main"),
                 ("store/home.py", "from lsmtune.engines.base import Engine", "lsmtune.engines"),
-                ("studies/study.py", "from lsmtune.analysis import x", "lsmtune.analysis"),
+                ("study/study.py", "from lsmtune.analysis import x", "lsmtune.analysis"),
                 ("trials.py", "from lsmtune.store import home", "lsmtune.store.home"),
                 ("stats.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),
                 ("errors.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),

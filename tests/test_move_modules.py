@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("libcst", reason="only developers have it")
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from move_modules import main, read_moves, rewritten  # noqa: E402
+from move_modules import main, read_moves, rewritten
 
 MOVES = read_moves(
     """
@@ -32,12 +32,12 @@ MOVES = read_moves(
          "from lsmtune.cli.output import remark\nremark(note=1)\nx.note\n"),
         ("from lsmtune.cli.common import note as n\nn()\n",
          "from lsmtune.cli.output import remark as n\nn()\n"),
-        ("from lsmtune.spec import StudySpec\ndef f(a: 'StudySpec') -> StudySpec: ...\n",
-         "from lsmtune.spec import StudySettings\ndef f(a: 'StudySettings') -> StudySettings: ...\n"),
+        ("from lsmtune.spec import StudySpec\ndef f(a: 'StudySpec'): ...\n",
+         "from lsmtune.spec import StudySettings\ndef f(a: 'StudySettings'): ...\n"),
         ("patch('lsmtune.cli.choosing.f')\n", "patch('lsmtune.api.rocksdb_version.f')\n"),
         ("patch('lsmtune.cli.common.note')\n", "patch('lsmtune.cli.output.remark')\n"),
-        ("from lsmtune.cli import choosing\ndef f():\n    choosing = 1\n    return choosing\n",
-         "from lsmtune.api import rocksdb_version\ndef f():\n    choosing = 1\n    return choosing\n"),
+        ("from lsmtune.cli import choosing\ndef f():\n    choosing = 1\n    g(choosing)\n",
+         "from lsmtune.api import rocksdb_version\ndef f():\n    choosing = 1\n    g(choosing)\n"),
         ("from lsmtune.cli import choosing\nd['choosing']\n",
          "from lsmtune.api import rocksdb_version\nd['choosing']\n"),
         ("from lsmtune.cli.choosing_more import x\n", "from lsmtune.cli.choosing_more import x\n"),

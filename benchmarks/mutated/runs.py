@@ -9,7 +9,7 @@ from lsmtune.comparison import runs as compared
 from lsmtune.errors import UserError
 from lsmtune.simulator.native import default_constants
 from lsmtune.spec import StudySpec, make_spec
-from lsmtune.studies.screen import usable_lines
+from lsmtune.study.screen import usable_lines
 from lsmtune.system.host import describe_host
 from mutated.reader import Reader, command, commands, write_file
 from mutated.settings import settle

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lsmtune.metrics.definitions import Metric
     from lsmtune.spec import StudySpec
     from lsmtune.stats import Interval
-    from lsmtune.studies.observer import Observer
+    from lsmtune.study.observer import Observer
 
 __version__ = "0.2.0"
 __all__ = [
@@ -43,7 +43,7 @@ _MODULES = {
     "Knob": "lsmtune.knobs.types",
     "LsmtuneError": "lsmtune.errors",
     "Metric": "lsmtune.metrics.definitions",
-    "Observer": "lsmtune.studies.observer",
+    "Observer": "lsmtune.study.observer",
     "Result": "lsmtune.api.study_result",
     "Simulation": "lsmtune.api.simulate",
     "StudySpec": "lsmtune.spec",

@@ -21,9 +21,9 @@ from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
 from lsmtune.spec import catalogue_of, make_spec
 from lsmtune.store.home import Home
-from lsmtune.studies.screen import screen
-from lsmtune.studies.study import open_study
-from lsmtune.studies.verify import verify_contenders
+from lsmtune.study.screen import screen
+from lsmtune.study.study import open_study
+from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import TrialResult, TrialSpec
 
 OPTIONS = own_options(

@@ -18,7 +18,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.catalogue import load
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
+from lsmtune.study.study import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 STUDY = "kept"

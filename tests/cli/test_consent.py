@@ -13,7 +13,7 @@ from lsmtune.cli.main import run
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
+from lsmtune.study.study import open_study
 
 SOMEBODY = 4242
 """A user id that is neither the tests' own nor root's."""

@@ -21,7 +21,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial
-from lsmtune.studies.study import open_study
+from lsmtune.study.study import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 KNOBS = "block_size,bytes_per_sync,bloom_bits,compression_type,mmap_read"

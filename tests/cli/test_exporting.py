@@ -23,8 +23,8 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.report.figures import options
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
-from lsmtune.studies.verify import verify_contenders
+from lsmtune.study.study import open_study
+from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import Base, Role, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"

@@ -18,7 +18,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.report.online_section import tuned, windows_plot
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies import session
+from lsmtune.study import session
 from lsmtune.trials import Base, Judgement, Protocol, TrialSpec
 from lsmtune.workloads import Workload
 

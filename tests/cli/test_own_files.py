@@ -24,7 +24,7 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.spaces import knob_space
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
+from lsmtune.study.study import open_study
 from lsmtune.trials import Base, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"

@@ -11,7 +11,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
+from lsmtune.study.study import open_study
 from lsmtune.trials import Base
 
 

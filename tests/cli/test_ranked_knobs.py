@@ -17,9 +17,9 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.screen import screen
-from lsmtune.studies.study import open_study
+from lsmtune.study.observer import Observer
+from lsmtune.study.screen import screen
+from lsmtune.study.study import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 LOAD = {"workload": "readrandom"}

@@ -12,8 +12,8 @@ from lsmtune.cli.plan import plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec, make_spec
-from lsmtune.studies import busy, runner
-from lsmtune.studies.description import describe
+from lsmtune.study import busy, runner
+from lsmtune.study.description import describe
 
 
 @pytest.fixture(autouse=True)

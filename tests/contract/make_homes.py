@@ -29,12 +29,12 @@ from recorded_studies import (  # noqa: E402
 from fakes.recorded_home import HOMES, OPEN_FILES  # noqa: E402
 from lsmtune.engines.base import LiveEngine  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
-from lsmtune.studies.online import tune_online  # noqa: E402
-from lsmtune.studies.screen import screen  # noqa: E402
-from lsmtune.studies.simplify import simplify_new_winner  # noqa: E402
-from lsmtune.studies.study import open_study  # noqa: E402
-from lsmtune.studies.sweep import sweep  # noqa: E402
-from lsmtune.studies.verify import verify_contenders  # noqa: E402
+from lsmtune.study.online import tune_online  # noqa: E402
+from lsmtune.study.screen import screen  # noqa: E402
+from lsmtune.study.simplify import simplify_new_winner  # noqa: E402
+from lsmtune.study.study import open_study  # noqa: E402
+from lsmtune.study.sweep import sweep  # noqa: E402
+from lsmtune.study.verify import verify_contenders  # noqa: E402
 
 HOST = {
     "cpu_model": "Example CPU", "logical_cpus": 2, "usable_cpus": 2, "memory_bytes": 8 << 30,

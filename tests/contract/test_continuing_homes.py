@@ -23,7 +23,7 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.scripted import Script
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.studies import disk_space, session
+from lsmtune.study import disk_space, session
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.trials import Role, TrialResult, TrialSpec
 

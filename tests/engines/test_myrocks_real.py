@@ -24,7 +24,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySpec
-from lsmtune.studies.online import OnlineTuner, Plan
+from lsmtune.study.online import OnlineTuner, Plan
 from lsmtune.trials import Judgement, Protocol, Status, TrialSpec
 from lsmtune.units import MIB
 from lsmtune.workloads import Workload

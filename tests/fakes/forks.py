@@ -31,7 +31,7 @@ from lsmtune import cli
 from lsmtune.engines.libraries import maven
 from lsmtune.report.canvas import canvas
 from lsmtune.report.page import packed_plotly
-from lsmtune.studies import busy, calibration, runner
+from lsmtune.study import busy, calibration, runner
 
 _TESTS = Path(__file__).parents[1]
 _NUMBER = struct.Struct("i")

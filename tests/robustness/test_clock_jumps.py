@@ -11,9 +11,9 @@ from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.studies import runner
-from lsmtune.studies.runner import Event
-from lsmtune.studies.study import open_study
+from lsmtune.study import runner
+from lsmtune.study.runner import Event
+from lsmtune.study.study import open_study
 from lsmtune.system.clock import ClockWatch
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 

@@ -20,8 +20,8 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.simulator import Run, load_machine, predict
 from lsmtune.simulator.native import default_constants
 from lsmtune.store.home import Home
-from lsmtune.studies import calibration
-from lsmtune.studies.calibration import calibrated
+from lsmtune.study import calibration
+from lsmtune.study.calibration import calibrated
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Status, TrialResult
 from lsmtune.workloads import Workload

@@ -17,7 +17,7 @@ from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.migrations import APPLICATION_ID, MIGRATIONS
-from lsmtune.studies.study import open_study
+from lsmtune.study.study import open_study
 
 DATABASE = "lsmtune.sqlite3"
 RECORDED = Path(__file__).parents[1] / "contract" / "homes" / "0.1.0" / f"{DATABASE}.gz"

@@ -14,8 +14,8 @@ from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level
 from lsmtune.stats import Interval, of_several
 from lsmtune.store.records import complete_trials
-from lsmtune.studies.study import Study
-from lsmtune.studies.sweep import sweep
+from lsmtune.study.study import Study
+from lsmtune.study.sweep import sweep
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Workload
 

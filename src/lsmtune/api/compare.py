@@ -14,9 +14,9 @@ from lsmtune.errors import UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.disk_space import check_space
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.session import prepare
+from lsmtune.study.disk_space import check_space
+from lsmtune.study.observer import Observer
+from lsmtune.study.session import prepare
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_file
 

@@ -20,7 +20,7 @@ from lsmtune.metrics.definitions import metric as known_metric
 from lsmtune.report.importance_page import render_importance
 from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
-from lsmtune.studies.observer import Observer
+from lsmtune.study.observer import Observer
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files, tuned_family
 from lsmtune.errors import UserError
 from lsmtune.metrics.families import check_not_empty
-from lsmtune.studies.observer import Observer
+from lsmtune.study.observer import Observer
 
 Sides = tuple[Sequence[Inspection], Sequence[Inspection]]
 

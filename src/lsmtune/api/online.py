@@ -13,9 +13,9 @@ from lsmtune.knobs.types import Config
 from lsmtune.report.baseline_text import baseline_lines, online_lines
 from lsmtune.report.words import Ratio, counted, option_value
 from lsmtune.store.home import Home
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.online import Step, tune_online
-from lsmtune.studies.session import open_session, prepare
+from lsmtune.study.observer import Observer
+from lsmtune.study.online import Step, tune_online
+from lsmtune.study.session import open_session, prepare
 from lsmtune.tables import Online
 
 

@@ -13,10 +13,10 @@ from lsmtune.metrics.options_file import families_in, family_document
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import check_writable
-from lsmtune.studies.disk_space import disk_bytes
-from lsmtune.studies.guard import FEWEST
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.session import prepare
+from lsmtune.study.disk_space import disk_bytes
+from lsmtune.study.guard import FEWEST
+from lsmtune.study.observer import Observer
+from lsmtune.study.session import prepare
 from lsmtune.tables import Online
 
 _SLOWEST_BYTES_S = 5e6

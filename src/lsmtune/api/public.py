@@ -25,7 +25,7 @@ from lsmtune.api.simulate import Simulation
 from lsmtune.api.study_result import Result, stored_result
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySpec
-from lsmtune.studies.observer import Observer
+from lsmtune.study.observer import Observer
 from lsmtune.system.cancelling import cancelled_by
 
 Folder = str | Path

@@ -6,10 +6,10 @@ from pathlib import Path
 from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import StudySpec
-from lsmtune.studies import runner
-from lsmtune.studies.busy import busy_text, other_programs_percent
-from lsmtune.studies.disk_space import disk_bytes
-from lsmtune.studies.enough_data import expected_flushes, study_must_flush, too_few
+from lsmtune.study import runner
+from lsmtune.study.busy import busy_text, other_programs_percent
+from lsmtune.study.disk_space import disk_bytes
+from lsmtune.study.enough_data import expected_flushes, study_must_flush, too_few
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
 

@@ -8,7 +8,7 @@ from lsmtune.errors import UserError
 from lsmtune.report.overview_page import render_overview
 from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
-from lsmtune.studies.observer import Observer
+from lsmtune.study.observer import Observer
 from lsmtune.system.write import write_file
 
 

@@ -7,9 +7,9 @@ from lsmtune.errors import UserError, unknown_word
 from lsmtune.recipes.base import Asked, Reproduction
 from lsmtune.recipes.registry import RECIPES
 from lsmtune.store.home import Home
-from lsmtune.studies.disk_space import check_space
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.session import prepare
+from lsmtune.study.disk_space import check_space
+from lsmtune.study.observer import Observer
+from lsmtune.study.session import prepare
 from lsmtune.system.write import write_file
 
 

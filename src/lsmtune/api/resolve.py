@@ -23,7 +23,7 @@ from lsmtune.errors import UserError, with_places
 from lsmtune.optimizers.registry import published_name
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.spec_defaults import SYSTEM_KEYS, unused_online
-from lsmtune.studies.observer import Observer
+from lsmtune.study.observer import Observer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

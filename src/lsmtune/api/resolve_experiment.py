@@ -14,8 +14,8 @@ from lsmtune.batch import read_batch
 from lsmtune.errors import UserError
 from lsmtune.spec import catalogue_of, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH, with_first_version
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.screen import usable_lines
+from lsmtune.study.observer import Observer
+from lsmtune.study.screen import usable_lines
 
 _CONFIGS = 200
 _OF_SEARCHES = (

@@ -10,7 +10,7 @@ from lsmtune.api.study_result import Result
 from lsmtune.knobs.types import Config
 from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
-from lsmtune.studies.observer import Observer
+from lsmtune.study.observer import Observer
 from lsmtune.system.remove import remove_file
 from lsmtune.system.write import write_file
 

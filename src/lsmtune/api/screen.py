@@ -9,9 +9,9 @@ from lsmtune.analysis.screened import screened_lines
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.screen import screen as run_configs
-from lsmtune.studies.session import open_session, prepare
+from lsmtune.study.observer import Observer
+from lsmtune.study.screen import screen as run_configs
+from lsmtune.study.session import open_session, prepare
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_file
 

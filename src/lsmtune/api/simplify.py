@@ -8,10 +8,10 @@ from lsmtune.api.results import write_results
 from lsmtune.api.study_result import read_result
 from lsmtune.api.verify import Verified
 from lsmtune.store.home import Home
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.session import open_session, prepare
-from lsmtune.studies.simplify import simplify_winner
-from lsmtune.studies.verify import verify_contenders
+from lsmtune.study.observer import Observer
+from lsmtune.study.session import open_session, prepare
+from lsmtune.study.simplify import simplify_winner
+from lsmtune.study.verify import verify_contenders
 
 
 def simplify(

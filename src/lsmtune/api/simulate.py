@@ -30,8 +30,8 @@ from lsmtune.simulator import (
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, load_at, make_spec, without_load
 from lsmtune.store.home import MACHINE, Home
-from lsmtune.studies.description import rule_of_new
-from lsmtune.studies.observer import Observer
+from lsmtune.study.description import rule_of_new
+from lsmtune.study.observer import Observer
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Base, Protocol
 

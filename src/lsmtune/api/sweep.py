@@ -13,9 +13,9 @@ from lsmtune.experiment import Sweep
 from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.session import open_session, prepare
-from lsmtune.studies.study import Study
+from lsmtune.study.observer import Observer
+from lsmtune.study.session import open_session, prepare
+from lsmtune.study.study import Study
 from lsmtune.trials import Base
 
 

@@ -12,15 +12,15 @@ from lsmtune.errors import UserError
 from lsmtune.report.baseline_text import baseline_lines, cache_lines, measured_lines
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_runs
-from lsmtune.studies.description import rule_of_new
-from lsmtune.studies.enough_data import study_must_flush
-from lsmtune.studies.noise_floor import noise_floor
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.same_system import system_notes
-from lsmtune.studies.session import Prepared, open_session, prepare
-from lsmtune.studies.simplify import simplify_new_winner
-from lsmtune.studies.study import Study
-from lsmtune.studies.verify import verify_contenders
+from lsmtune.study.description import rule_of_new
+from lsmtune.study.enough_data import study_must_flush
+from lsmtune.study.noise_floor import noise_floor
+from lsmtune.study.observer import Observer
+from lsmtune.study.same_system import system_notes
+from lsmtune.study.session import Prepared, open_session, prepare
+from lsmtune.study.simplify import simplify_new_winner
+from lsmtune.study.study import Study
+from lsmtune.study.verify import verify_contenders
 from lsmtune.system.host import describe_host
 
 

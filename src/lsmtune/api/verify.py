@@ -15,13 +15,13 @@ from lsmtune.errors import UserError
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
-from lsmtune.studies.disk_space import check_space
-from lsmtune.studies.larger import SPARE, VerificationPlan, verification_plan, workload_at
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.session import open_session, prepare
-from lsmtune.studies.study import Study
-from lsmtune.studies.verify import chosen
-from lsmtune.studies.verify import verify as run_verification
+from lsmtune.study.disk_space import check_space
+from lsmtune.study.larger import SPARE, VerificationPlan, verification_plan, workload_at
+from lsmtune.study.observer import Observer
+from lsmtune.study.session import open_session, prepare
+from lsmtune.study.study import Study
+from lsmtune.study.verify import chosen
+from lsmtune.study.verify import verify as run_verification
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes, format_duration, parse_scale
 from lsmtune.workloads import Workload

@@ -21,10 +21,10 @@ from lsmtune.report.words import listed
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
-from lsmtune.studies.observer import Observer
-from lsmtune.studies.same_system import check_same_system
-from lsmtune.studies.session import open_session, prepare
-from lsmtune.studies.verify import no_winner
+from lsmtune.study.observer import Observer
+from lsmtune.study.same_system import check_same_system
+from lsmtune.study.session import open_session, prepare
+from lsmtune.study.verify import no_winner
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.write import write_file
 

@@ -38,7 +38,7 @@ from lsmtune.report.inspect_words import (
     title_text,
     verdict_text,
 )
-from lsmtune.studies.observer import Observer
+from lsmtune.study.observer import Observer
 from lsmtune.system.write import write_file
 
 _LONG_NAME = 24

@@ -15,8 +15,8 @@ from lsmtune.report.words import TIMES
 from lsmtune.spec import StudySpec
 from lsmtune.store.ranking import base_runs
 from lsmtune.store.records import StoredTrial, complete_trials
-from lsmtune.studies.observer import SOON_S, Observer
-from lsmtune.studies.runner import Event, Listener
+from lsmtune.study.observer import SOON_S, Observer
+from lsmtune.study.runner import Event, Listener
 from lsmtune.trials import Role, Status
 from lsmtune.units import format_bytes, format_duration
 

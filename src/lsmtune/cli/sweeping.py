@@ -14,7 +14,7 @@ from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, counted, metric_value
 from lsmtune.spec import StudySpec
 from lsmtune.store.records import machine_text
-from lsmtune.studies.sweep import BASE_EVERY
+from lsmtune.study.sweep import BASE_EVERY
 from lsmtune.workloads import Workload
 
 

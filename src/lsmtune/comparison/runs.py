@@ -25,8 +25,8 @@ from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
-from lsmtune.studies.foretelling import Simulated, foretelling
-from lsmtune.studies.study import open_study
+from lsmtune.study.foretelling import Simulated, foretelling
+from lsmtune.study.study import open_study
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workers import worker_pool
 from lsmtune.system.write import place_to_write, write_whole

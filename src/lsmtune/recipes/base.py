@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.runner import Listener
+from lsmtune.study.runner import Listener
 
 Progress = Callable[[StudySpec], AbstractContextManager[Listener]]
 """Context manager that shows the events of a study."""

@@ -10,7 +10,7 @@ from lsmtune.report.words import number, quantity
 from lsmtune.spaces import assumed_cache_bytes, catalogue_in, knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.spec_defaults import BYTES_PER_SYNC
-from lsmtune.studies.noise_floor import Floor
+from lsmtune.study.noise_floor import Floor
 from lsmtune.trials import Base
 
 _SEE = "`lsmtune tune --verbose` lists values and reasons"

@@ -19,7 +19,7 @@ from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics, undisturbed
 from lsmtune.store.records import StoredTrial
-from lsmtune.studies.study import open_study
+from lsmtune.study.study import open_study
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import EngineName, Workload
 

@@ -22,10 +22,10 @@ from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics
 from lsmtune.store.records import StoredTrial, complete_pairs, complete_trials
-from lsmtune.studies.runner import Task
-from lsmtune.studies.screen import screen
-from lsmtune.studies.study import Study, open_study
-from lsmtune.studies.verify import verify_contenders, verify_trial
+from lsmtune.study.runner import Task
+from lsmtune.study.screen import screen
+from lsmtune.study.study import Study, open_study
+from lsmtune.study.verify import verify_contenders, verify_trial
 from lsmtune.tables import Screen
 from lsmtune.trials import Role
 from lsmtune.verdict import Pair

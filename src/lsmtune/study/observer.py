@@ -1,0 +1,52 @@
+"""What a caller can see while lsmtune works: remarks, slow work, and each run."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+from lsmtune.spec import StudySpec
+from lsmtune.store.records import StoredTrial
+from lsmtune.study.runner import Event
+
+SOON_S = 2.0
+"""Work that ends sooner needs no sign of progress, in seconds."""
+
+
+class RunListener(Protocol):
+    """Sees the runs of one study."""
+
+    def __call__(self, event: Event) -> None:
+        """See a phase of a run, or its result."""
+
+    def recall(self, trials: Sequence[StoredTrial]) -> None:
+        """See the runs of earlier calls, before the first event."""
+
+
+class _NoListener:
+    """Ignores the runs of a study."""
+
+    def __call__(self, event: Event) -> None:
+        """Ignore an event."""
+
+    def recall(self, trials: Sequence[StoredTrial]) -> None:
+        """Ignore earlier runs."""
+
+
+class Observer:
+    """Sees the work of lsmtune. This one ignores everything; the command line prints it.
+
+    All calls come from the thread that does the work.
+    """
+
+    def remark(self, text: str) -> None:
+        """See a sentence about the study, such as that an earlier call has done a part."""
+
+    @contextmanager
+    def working(self, text: str, delay_s: float = SOON_S) -> Iterator[Callable[[str], None]]:
+        """See work that may take longer than `delay_s`; the function replaces the text."""
+        yield lambda text: None
+
+    @contextmanager
+    def running(self, spec: StudySpec) -> Iterator[RunListener]:
+        """See the runs of a study while the context is open."""
+        yield _NoListener()

@@ -1,0 +1,256 @@
+"""Simplification: the winner of a search, with as few changed options as possible.
+
+A search changes many options at once, and some of them have no effect. Here they are taken back,
+and runs decide whether the gain stays. The reference is always the raw winner. With the last
+accepted config as reference, small losses would add up.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import log
+from statistics import fmean
+
+from lsmtune.errors import UserError
+from lsmtune.knobs.families import family_of, option_name
+from lsmtune.knobs.memory import CACHES, MEMTABLES
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config
+from lsmtune.optimizers.expectation import expectation
+from lsmtune.simplified import Simplified, Without
+from lsmtune.store.ranking import (
+    LEAST_PROBABILITY,
+    Candidate,
+    candidate_of,
+    candidates,
+    undisturbed,
+)
+from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.store.winner import contenders, newest_verdicts, verified_trials
+from lsmtune.study.fewest_changes import Effect, Unit, fewest_changes
+from lsmtune.study.runner import Task
+from lsmtune.study.seeds import workload_seed
+from lsmtune.study.study import Study
+from lsmtune.trials import Role, Status
+
+_MEMORY = frozenset(
+    (*CACHES, *MEMTABLES, "db_write_buffer_size", "min_write_buffer_number_to_merge", "bloom_bits")
+)
+_LEVEL0 = frozenset(
+    (
+        "level0_file_num_compaction_trigger",
+        "level0_slowdown_writes_trigger",
+        "level0_stop_writes_trigger",
+    )
+)
+RUNS_OF_RAW = 2
+"""So often the raw winner runs again; these runs do not count as those of simpler configs."""
+_MOST_DISTURBED = 5
+_BUDGET = 0.1
+"""All changes that are taken back may cost this share of the gain together."""
+_UNPROVEN = 1.2816
+"""Half of an 80 % interval, in standard deviations."""
+
+
+def simplify_new_winner(study: Study) -> None:
+    """Simplify the best config of the search, if the study allows it and it is not verified."""
+    raw = new_winner(study)
+    if raw is not None and why_not(study) is None:
+        simplify(study, raw)
+
+
+def new_winner(study: Study) -> Candidate | None:
+    """Return the best config of the search if no verification of it has begun."""
+    ranked = contenders(study.trials(), study.objective)
+    verifications = study.home.verifications(study.stored)
+    verified = verified_trials(verifications)
+    return next((c for c in ranked[:1] if c.trial.number not in verified), None)
+
+
+def proven_winner(study: Study) -> Candidate | None:
+    """Return the best config of the search whose gain is proven."""
+    trials, verifications = study.trials(), study.home.verifications(study.stored)
+    verdicts = newest_verdicts(trials, verifications, study.objective, study.spec.scale)
+    proven = {number for number, verdict in verdicts.items() if verdict.claim == "gain"}
+    found = candidates(trials, study.objective)
+    return next((c for c in found if c.trial.number in proven), None)
+
+
+def simplify_winner(study: Study) -> None:
+    """Simplify the winner of a study, also one that is verified.
+
+    UserError if the study has no winner, or none that can be simplified.
+    """
+    name, done = study.stored.name, study.simplified
+    if (reason := why_not(study)) is not None:
+        raise UserError(f"study {name!r}: the winner cannot be simplified, because {reason}")
+    if study.home.study(name).ended is None:
+        raise UserError(f"study {name!r}: the search has not ended; run `lsmtune tune` first")
+    if done is not None and done.simple is not None:
+        return  # only its verification may be unfinished
+    raw = new_winner(study) or proven_winner(study)
+    if raw is None:
+        raise UserError(f"study {name!r}: it has no winner, so there is nothing to simplify")
+    simplify(study, raw)
+
+
+def why_not(study: Study) -> str | None:
+    """Return why the winner of the study cannot be simplified, or None."""
+    spec = study.spec
+    if study.objective.pareto:
+        return "it has several objectives, so it has no single winner"
+    if spec.screen or spec.sweep or spec.online:
+        return "it does not search for a winner"
+    if not study.objective.is_cautious:
+        return "it began with lsmtune 0.2 or older, or repeats a published study"
+    return None
+
+
+def simplify(study: Study, raw: Candidate) -> None:
+    """Take back the changes of the raw winner that do not matter, and store the result.
+
+    A simplification that was interrupted continues, and one that has ended is not repeated.
+    """
+    found = study.stored.simplified
+    if found is None or found.raw != raw.trial.number:
+        study.keep_simplified(_Simplification(study, raw).result())
+
+
+def units_of(space: KnobSpace, config: Config) -> list[Unit]:
+    """Return the changes of a config in units: each can be taken back alone.
+
+    A unit has several changes if a rule or the memory limit ties them.
+    """
+    groups: dict[tuple[str, str | None], list[str]] = {}
+    for name in config.differing(space.default()):
+        groups.setdefault(_group(name), []).append(name)
+    units = [tuple(names) for names in groups.values()]
+    while (pair := _tied(space, config, units)) is not None:
+        units = [unit for unit in units if unit not in pair] + [pair[0] + pair[1]]
+    return units
+
+
+def without(space: KnobSpace, config: Config, units: Sequence[Unit]) -> Config | None:
+    """Return the config without these changes; None if it would not be legal."""
+    base = space.default()
+    changed = space.canonical({**config, **{name: base[name] for unit in units for name in unit}})
+    return None if space.violations(changed) else changed
+
+
+def _group(name: str) -> tuple[str, str | None]:
+    option = option_name(name)
+    if option in _MEMORY:
+        return "memory", None
+    return ("level 0", family_of(name)) if option in _LEVEL0 else (name, None)
+
+
+def _tied(space: KnobSpace, config: Config, units: Sequence[Unit]) -> tuple[Unit, Unit] | None:
+    """Return two units of which one cannot be taken back alone, but both can be together."""
+    illegal = [unit for unit in units if without(space, config, [unit]) is None]
+    pairs = (p for p in combinations(units, 2) if p[0] in illegal or p[1] in illegal)
+    return next((pair for pair in pairs if without(space, config, pair) is not None), None)
+
+
+class _Simplification:
+    """The simplification of a raw winner. The stored runs decide what is run next.
+
+    So an interrupted one continues with the same runs.
+    """
+
+    def __init__(self, study: Study, raw: Candidate) -> None:
+        self._study = study
+        self._raw = raw
+        self._start = raw.trial.config
+        self._asked: set[Config] = set()
+
+    def result(self) -> Simplified:
+        """Measure the raw winner again, then take back what does not matter."""
+        nothing = Simplified(raw=self._raw.trial.number, simple=None)
+        units = units_of(self._study.space, self._start)
+        ran = self._run(self._start, RUNS_OF_RAW)
+        if not ran or len(units) < 2 or self._gain() <= 0:  # noqa: PLR2004 - one is the gain
+            return nothing
+        found = fewest_changes(self._effects(units), self._loses)
+        needed = tuple(
+            Without(names=unit, trial=self._first(without)) for unit, without in found.needed
+        )
+        simple = self._first(found.taken_back) if found.taken_back else None
+        return Simplified(raw=nothing.raw, simple=simple, needed=needed)
+
+    def _effects(self, units: Sequence[Unit]) -> list[Effect]:
+        """Return what a model of all runs of the study predicts of each unit."""
+        study = self._study
+        legal = {unit: config for unit in units if (config := self._without([unit])) is not None}
+        expected = expectation(study.space, study.history())
+        if expected is None or not legal:
+            return []
+        mean, deviation = expected.differences(list(legal.values()), self._start)
+        return [
+            Effect(unit, float(loss), float(loss - _UNPROVEN * spread))
+            for unit, loss, spread in zip(legal, mean, deviation, strict=True)
+        ]
+
+    def _loses(self, units: Sequence[Unit], runs: int) -> bool | None:
+        config = self._without(units)
+        if config is None or not self._run(config, runs):
+            return None
+        measured = self._runs(config)
+        found = candidate_of(self._study.trials(), self._study.objective, measured[0].number)
+        if found is None or found.kept < min(LEAST_PROBABILITY, self._raw.kept):
+            return True
+        gain = self._gain()
+        return self._level(measured) + gain > _BUDGET * gain
+
+    def _without(self, units: Sequence[Unit]) -> Config | None:
+        return without(self._study.space, self._start, units)
+
+    def _first(self, units: Sequence[Unit]) -> int:
+        """The number of the first run without these units."""
+        config = self._without(units)
+        return next(t.number for t in self._runs(config or self._start))
+
+    def _gain(self) -> float:
+        """The gain of the raw winner as a logarithm, without the run that selected it."""
+        trials = self._study.trials()
+        runs = [t for role in (Role.REPEAT, Role.SIMPLIFY) for t in complete_trials(trials, role)]
+        return -self._level([run for run in runs if run.config == self._start])
+
+    def _level(self, runs: Sequence[StoredTrial]) -> float:
+        """The mean logarithm of the objective / baseline over the runs."""
+        objective, base = self._study.objective, self._study.base_metrics
+        return fmean(log(objective.value(run.result.metrics, base)) for run in runs)
+
+    def _runs(self, config: Config) -> list[StoredTrial]:
+        """The complete runs of a config in the simplification."""
+        measured = complete_trials(self._study.trials(), Role.SIMPLIFY)
+        return [trial for trial in measured if trial.config == config]
+
+    def _run(self, config: Config, runs: int) -> bool:
+        """Run a config until it ran so many times; return whether it did, without a failure."""
+        study = self._study
+        self._asked.add(config)
+        while True:
+            done = [t for t in undisturbed(study.trials(), Role.SIMPLIFY) if t.config == config]
+            if any(trial.result.status is not Status.COMPLETE for trial in done):
+                return False
+            if len(done) >= runs:
+                return True
+            if (left := _MOST_DISTURBED - self._disturbed()) < 1:
+                return False
+            seed = workload_seed(study.spec.seed, "simplify", len(done))
+            spec = study.trial_spec(config).model_copy(update={"seed": seed})
+            study.run(Task(self._title(config), Role.SIMPLIFY, config, spec), left)
+
+    def _disturbed(self) -> int:
+        """The number of runs of this simplification that ran again because others disturbed."""
+        return sum(
+            trial.role is Role.SIMPLIFY
+            and trial.config in self._asked
+            and trial.result.status is Status.DISTURBED
+            for trial in self._study.trials()
+        )
+
+    def _title(self, config: Config) -> str:
+        taken_back = [name for name, value in self._start.items() if config[name] != value]
+        if not taken_back:
+            return f"trial {self._raw.trial.number} again"
+        return f"without {', '.join(taken_back)}"

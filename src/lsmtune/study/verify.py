@@ -1,0 +1,285 @@
+"""Verification: winner and base again, in random order, until the gain is certain or not."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from statistics import fmean
+
+import numpy as np
+
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.types import Config
+from lsmtune.spec import MIN_PAIRS, load_at
+from lsmtune.store.records import (
+    StoredTrial,
+    StoredVerification,
+    complete_pairs,
+    complete_trials,
+)
+from lsmtune.store.winner import LEAST_KEPT_GAIN, MOST_CONTENDERS, kept_gain
+from lsmtune.study.enough_data import check_expected_flushes, check_flushes
+from lsmtune.study.runner import Task
+from lsmtune.study.seeds import workload_seed
+from lsmtune.study.study import Study
+from lsmtune.trials import Protocol, Role, Status, TrialSpec
+from lsmtune.units import format_duration
+from lsmtune.verdict import Pair, Verdict, judge, lost_early
+from lsmtune.workloads import Workload
+
+_PRECISE = 0.05
+"""The interval's half width at which no more pairs are run."""
+_MOST_FAILURES = 3
+_LONG_S = 60.0
+"""Shorter times are not told."""
+_SIDES = {
+    Role.VERIFY_BEST: "winner",
+    Role.VERIFY_RAW: "winner with all changes",
+    Role.VERIFY_BASE: "baseline",
+}
+
+
+def verify(
+    study: Study,
+    scale: str,
+    workload: Workload,
+    trial: int | None = None,
+    pairs: int | None = None,
+) -> Verdict:
+    """Verify the study's winner, or the trial of that number; UserError when there is none.
+
+    It runs exactly so many `pairs`, if given.
+    """
+    return verify_trial(study, chosen(study, trial), scale, workload, pairs=pairs)
+
+
+def chosen(study: Study, trial: int | None) -> StoredTrial:
+    """Return the trial of that number, or the study's winner; UserError when there is none."""
+    if trial is not None:
+        return _searched(study, trial)
+    if (winner := study.best()) is None:
+        raise no_winner(study.stored.name)
+    return winner.trial
+
+
+def no_winner(study: str) -> UserError:
+    """Return the error of a verification of a study that found nothing."""
+    return UserError(
+        f"study {study!r}: nothing to verify; no trial is better than the baseline and keeps all "
+        "limits"
+    )
+
+
+def verify_contenders(study: Study) -> None:
+    """Verify the best candidates one after the other until the gain of one is proven.
+
+    Three runs may keep a limit that twelve runs break. Then the next candidate is verified, but no
+    third one: among many, one would win by luck. After a simplification, the two candidates are the
+    simple config and the raw winner.
+    """
+    simplified = study.simplified
+    if simplified is not None and simplified.simple is not None:
+        _verify_simple(study)
+        return
+    verified: set[int] = set()
+    for wanted in range(1, MOST_CONTENDERS + 1):
+        study.repeat_finalists(wanted)
+        ranked = study.contenders()
+        trial = next((c.trial for c in ranked if c.trial.number not in verified), None)
+        if trial is None:
+            return
+        verdict = verify_trial(study, trial, study.spec.scale, study.spec.workload)
+        if verdict.claim == "gain":
+            return
+        verified.add(trial.number)
+
+
+def _verify_simple(study: Study) -> None:
+    """Verify the simple config beside the raw winner, and then the raw winner if it is needed.
+
+    It is needed if the gain of the simple config is not proven or is too small a part of its gain.
+    """
+    simple, raw = (candidate.trial for candidate in study.contenders())
+    scale, workload = study.spec.scale, study.spec.workload
+    verdict = verify_trial(study, simple, scale, workload, raw=raw)
+    verification = _begin(study, simple, scale, workload, raw)
+    kept = kept_gain(study.trials(), verification, study.objective)
+    if verdict.claim == "gain" and (kept is None or kept.median >= LEAST_KEPT_GAIN):
+        return
+    pairs = complete_pairs(study.trials(), verification, Role.VERIFY_RAW)
+    if len(pairs) < MIN_PAIRS or judge(pairs, study.objective).waits_for_constraints:
+        _run_pairs(study, verification, {Role.VERIFY_RAW: raw.config})
+
+
+def _searched(study: Study, number: int) -> StoredTrial:
+    measured = [
+        trial
+        for role in (Role.TRIAL, Role.SIMPLIFY)
+        for trial in complete_trials(study.trials(), role)
+    ]
+    found = [trial for trial in measured if trial.number == number]
+    if not found:
+        name = study.stored.name
+        raise UserError(
+            f"--trial {number}: study {name!r} has no complete trial of this number; "
+            f"see `lsmtune trials {name}`"
+        )
+    return found[0]
+
+
+def verify_trial(
+    study: Study,
+    trial: StoredTrial,
+    scale: str,
+    workload: Workload,
+    *,
+    raw: StoredTrial | None = None,
+    pairs: int | None = None,
+) -> Verdict:
+    """Run pairs of the trial's config and the baseline, and judge them.
+
+    It runs so many `pairs`, or at least six and at most `max_pairs`. It ends before if the
+    objective is known to ± 5 % and no undecided limit decides the claim; at another scale than
+    the study's, also when fewer pairs prove that there is no gain. Each pair has its own workload
+    seed and a random order. In the first six, the `raw` winner runs too. An interrupted
+    verification continues. Raises LsmtuneError if runs keep failing.
+    """
+    base = study.settings_at(study.space.default(), Fraction(scale))
+    check_expected_flushes(workload, base, study.objective.needed)
+    verification = _begin(study, trial, scale, workload, raw)
+    beside = {} if raw is None else {Role.VERIFY_RAW: raw.config}
+    return _run_pairs(study, verification, {Role.VERIFY_BEST: trial.config, **beside}, pairs)
+
+
+def _run_pairs(
+    study: Study,
+    verification: StoredVerification,
+    sides: Mapping[Role, Config],
+    asked: int | None = None,
+) -> Verdict:
+    """Run pairs until those of the first side decide; the other side has six runs at most."""
+    earlier, judged = len(_runs(study, verification)), next(iter(sides))
+    while True:
+        pairs = complete_pairs(study.trials(), verification, judged)
+        if _enough(study, verification, pairs, asked):
+            return judge(pairs, study.objective)
+        if pairs:
+            base = study.settings_at(study.space.default(), Fraction(verification.scale))
+            check_flushes(verification.workload, pairs[0][1], study.objective.needed, base)
+        here = {
+            role: config
+            for role, config in sides.items()
+            if role is judged or len(complete_pairs(study.trials(), verification, role)) < MIN_PAIRS
+        }
+        fewest = asked or max(MIN_PAIRS, study.spec.pairs)
+        left = _left_text(study, verification, here, fewest - len(pairs))
+        number = f"pair {len(pairs) + 1}" + (f" of {fewest}" if len(pairs) < fewest else "")
+        _run_pair(study, here, verification, number, left)
+        _check_failures(_runs(study, verification)[earlier:])
+
+
+def _begin(
+    study: Study,
+    best: StoredTrial,
+    scale: str,
+    workload: Workload,
+    raw: StoredTrial | None = None,
+) -> StoredVerification:
+    """The verification of that trial under that load which has begun before, or a new one."""
+    beside = None if raw is None else raw.number
+    earlier = begun(study, best, scale, workload, beside)
+    if earlier is not None:
+        return earlier
+    return study.home.add_verification(study.stored, best.number, scale, workload, beside)
+
+
+def begun(
+    study: Study, best: StoredTrial, scale: str, workload: Workload, raw: int | None = None
+) -> StoredVerification | None:
+    """Return the newest verification of a trial at a scale and load; None if none has begun."""
+    for earlier in reversed(study.home.verifications(study.stored)):
+        same_trials = earlier.best_trial == best.number and raw in (None, earlier.raw_trial)
+        if same_trials and (earlier.scale, earlier.workload) == (scale, workload):
+            return earlier
+    return None
+
+
+def _enough(
+    study: Study, verification: StoredVerification, pairs: Sequence[Pair], asked: int | None
+) -> bool:
+    if asked is not None:
+        return len(pairs) >= asked
+    if len(pairs) < max(MIN_PAIRS, study.spec.pairs):
+        is_own = verification.scale == study.spec.scale
+        return len(pairs) < MIN_PAIRS and not is_own and bool(lost_early(pairs, study.objective))
+    if len(pairs) >= study.spec.max_pairs:
+        return True
+    verdict = judge(pairs, study.objective)
+    return verdict.half_width <= _PRECISE and not verdict.waits_for_constraints
+
+
+def _left_text(
+    study: Study, verification: StoredVerification, sides: Mapping[Role, Config], pairs: int
+) -> str:
+    """Return the time that so many pairs take, for the title of a run; "" if it is short."""
+    done = _runs(study, verification)
+    times = [
+        [trial.duration_s for trial in complete_trials(done, role)]
+        for role in (*sides, Role.VERIFY_BASE)
+    ]
+    if pairs < 1 or not all(times):
+        return ""
+    left_s = pairs * sum(map(fmean, times))
+    return f", about {format_duration(left_s)} left" if left_s >= _LONG_S else ""
+
+
+def _run_pair(
+    study: Study,
+    sides: Mapping[Role, Config],
+    verification: StoredVerification,
+    number: str,
+    left: str,
+) -> None:
+    """Run a new pair; a pair that was cut off is not completed, its runs lie too far apart."""
+    before = [trial.pair for trial in _runs(study, verification) if trial.pair is not None]
+    pair = max(before, default=-1) + 1
+    scale = Fraction(verification.scale)
+    configs = {**sides, Role.VERIFY_BASE: study.space.default()}
+    roles = list(configs)
+    np.random.default_rng([study.spec.seed, verification.id, pair]).shuffle(roles)
+    settings = {role: study.settings_at(config, scale) for role, config in configs.items()}
+    for role in roles:
+        spec = TrialSpec(
+            settings=settings[role],
+            base_settings=settings[Role.VERIFY_BASE],
+            workload=load_at(verification.workload, configs[role]),
+            protocol=_protocol(study, verification.workload),
+            seed=workload_seed(study.spec.seed, "pair", pair, verification.id),
+        )
+        title = f"{number}, {_SIDES[role]}{left}"
+        study.run(
+            Task(
+                title, role, configs[role], spec,
+                verification_id=verification.id, pair=pair, scale=scale,
+                is_long=verification.scale != study.spec.scale,
+            )
+        )  # fmt: skip
+
+
+def _protocol(study: Study, workload: Workload) -> Protocol:
+    """The protocol of the study; a run with more records may take longer in proportion."""
+    protocol, factor = study.protocol, workload.num / study.spec.workload.num
+    return protocol.model_copy(update={"wall_limit_s": protocol.wall_limit_s * max(1.0, factor)})
+
+
+def _runs(study: Study, verification: StoredVerification) -> list[StoredTrial]:
+    trials = study.trials()
+    return [trial for trial in trials if trial.verification_id == verification.id]
+
+
+def _check_failures(runs: Sequence[StoredTrial]) -> None:
+    measured = (Status.COMPLETE, Status.DISTURBED)
+    failed = [trial.result for trial in runs if trial.result.status not in measured]
+    if len(failed) > _MOST_FAILURES:
+        raise LsmtuneError(
+            f"verification stopped: {len(failed)} runs failed; reason of the last failed run: "
+            f"{failed[-1].status.meaning}: {failed[-1].reason}"
+        )

@@ -1,0 +1,103 @@
+"""Default limits of a load of writes on each engine: all of their metrics are measured."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engines.measured_names import EMBEDDED, MYROCKS
+from fakes.stores import NEEDS_STORES
+from fakes.tikv_site import site
+from lsmtune.engines.base import Engine
+from lsmtune.engines.registry import engine_of
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.spec import StudySpec, make_spec
+from lsmtune.store.home import Home
+from lsmtune.store.records import complete_trials
+from lsmtune.study.study import open_study
+from lsmtune.study.verify import verify
+from lsmtune.trials import Role, TrialResult, TrialSpec
+
+NEEDS_MYROCKS = pytest.mark.skipif(
+    shutil.which("mariadbd") is None or shutil.which("sysbench") is None,
+    reason="MyRocks is not installed: make myrocks",
+)
+pytestmark = pytest.mark.usefixtures("crowd")
+SETTINGS: dict[str, Any] = {
+    "study": "s", "optimizer": "random", "trials": 1, "base_runs": 1, "repeats": 0, "pairs": 6,
+    "max_pairs": 6, "early_stop": False, "workload": {"name": "fillrandom", "num": 20_000},
+    "protocol": {"probe_reads": 100, "quiet_s": 0.05},
+}  # fmt: skip
+
+
+def check_verified(home: Home, spec: StudySpec, engine: Engine) -> None:
+    """Open a study, measure the baseline and a trial, and verify the trial."""
+    with open_study(home, spec, engine, lambda _: None) as study:
+        study.tune()
+        *_, trial = complete_trials(study.trials(), Role.TRIAL)
+        verdict = verify(study, spec.scale, spec.workload, trial.number)
+    limits = {limit.metric for limit in study.objective.limits}
+    assert {"live_sst_bytes", "throughput_ops_s"} < limits
+    assert len(verdict.limits) == len(limits)
+    assert all(check.state != "unknown" for check in verdict.limits)
+
+
+def made(**changes: Any) -> StudySpec:
+    return make_spec({**SETTINGS, "knobs": "write_buffer_size", **changes}, "here")
+
+
+@pytest.mark.db_bench
+def test_default_limits_on_db_bench_are_measured(home: Home) -> None:
+    spec = made(program="db_bench")
+    check_verified(home, spec, engine_of(spec))
+
+
+@pytest.mark.db_bench
+@pytest.mark.parametrize("engine", ["rocksdb", pytest.param("embedded", marks=NEEDS_STORES)])
+def test_default_limits_on_a_library_are_measured(home: Home, engine: str, installed: Path) -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    library = next(installed.rglob("librocksdb.so"))
+    spec = made(engine=engine, library=str(library))
+    check_verified(home, spec, engine_of(spec))
+
+
+def test_default_limits_on_the_simulator_are_measured(home: Home) -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    spec = made(engine="simulated", knobs="core")
+    check_verified(home, spec, engine_of(spec))
+
+
+def test_default_limits_on_tikv_are_measured(home: Home, tmp_path: Path) -> None:
+    with site(tmp_path / "site") as place:
+        given = place.study("writeheavy", memory="16GiB", objective="throughput_ops_s")
+        spec = make_spec({**SETTINGS, **given}, "here")
+        check_verified(home, spec, engine_of(spec))
+
+
+def scripted(names: frozenset[str]) -> Callable[[TrialSpec], TrialResult]:
+    """A script whose runs have these metrics and no others."""
+    result = measured()
+    assert result.measurement is not None
+    metrics = {name: value for name, value in result.metrics.items() if name in names}
+    only = result.measurement.model_copy(update={"metrics": metrics})
+    return lambda _: result.model_copy(update={"measurement": only})
+
+
+@pytest.mark.parametrize(
+    ("engine", "knobs", "names"), [("myrocks", "mixed", MYROCKS), ("embedded", "all", EMBEDDED)]
+)
+def test_default_limits_on_the_metrics_of_an_engine_are_measured(
+    home: Home, engine: str, knobs: str, names: frozenset[str]
+) -> None:
+    """MyRocks and the embedded stores may not be installed."""
+    spec = made(engine=engine, knobs=knobs, objective="total_s")
+    check_verified(home, spec, ScriptedEngine(scripted(names), engine))
+
+
+@NEEDS_MYROCKS
+@pytest.mark.db_bench
+def test_default_limits_on_myrocks_are_measured(home: Home) -> None:
+    spec = made(engine="myrocks", knobs="mixed")
+    check_verified(home, spec, engine_of(spec))

@@ -1,0 +1,114 @@
+"""A study continues only on the system that it started on."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsmtune.engines.base import EngineFacts
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.errors import UserError
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+from lsmtune.study import study as studies
+from lsmtune.study.study import open_study
+from lsmtune.system.host import describe_host, describe_storage
+
+SPEC = StudySpec(study="s", base_runs=1)
+
+
+class Described(ScriptedEngine):
+    """An engine of another version or build."""
+
+    def __init__(self, **changes: Any) -> None:
+        super().__init__(lambda spec: measured())
+        self._changes = changes
+
+    def describe(self, workdir: Path) -> EngineFacts:
+        return replace(super().describe(workdir), **self._changes)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    with Home(tmp_path / "home", create=True) as opened:
+        yield opened
+
+
+def work_on(home: Home, engine: ScriptedEngine) -> None:
+    with open_study(home, SPEC, engine, lambda _: None) as study:
+        study.measure_base()
+
+
+def test_the_same_system_continues(home: Home) -> None:
+    for _ in range(2):
+        work_on(home, Described())
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"version": "99.9"}, ("0.0.0", "99.9")),
+        ({"assertions_enabled": True}, ("build", "without")),
+    ],
+)
+def test_another_engine_is_refused_and_changes_nothing(
+    home: Home, changes: dict[str, Any], names: tuple[str, str]
+) -> None:
+    work_on(home, Described())
+    before = home.trials(home.study("s"))
+    with pytest.raises(UserError) as refused:
+        work_on(home, Described(**changes))
+    assert all(name in str(refused.value) for name in names)
+    assert home.trials(home.study("s")) == before
+    work_on(home, Described())
+
+
+HOST = describe_host()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cpu_model": "another CPU"},
+        {"usable_cpus": HOST.usable_cpus + 2},
+        {"memory_bytes": round(1.2 * HOST.memory_bytes)},
+    ],
+)
+def test_another_host_is_refused(
+    home: Home, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    work_on(home, Described())
+    monkeypatch.setattr(studies, "describe_host", lambda: replace(HOST, **changes))
+    with pytest.raises(UserError, match="another system"):
+        work_on(home, Described())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kernel": "9.9.9"},
+        {"boot_id": "another"},
+        {"memory_bytes": round(1.05 * HOST.memory_bytes)},
+        {"max_open_files": HOST.max_open_files + 1},
+    ],
+)
+def test_a_new_kernel_or_a_little_more_memory_is_allowed(
+    home: Home, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    work_on(home, Described())
+    monkeypatch.setattr(studies, "describe_host", lambda: replace(HOST, **changes))
+    work_on(home, Described())
+
+
+def test_another_device_is_refused(
+    home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    here = replace(describe_storage(tmp_path), fs_type="ext4", rotational=False)
+    monkeypatch.setattr(studies, "describe_storage", lambda _: here)
+    work_on(home, Described())
+    for changed in (replace(here, fs_type="xfs"), replace(here, rotational=True)):
+        monkeypatch.setattr(studies, "describe_storage", lambda _, other=changed: other)
+        with pytest.raises(UserError, match="another system"):
+            work_on(home, Described())
