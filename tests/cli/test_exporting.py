@@ -14,6 +14,7 @@ from lsmtune.analysis.study_view import StudyView
 from lsmtune.api import export
 from lsmtune.api.export import deployment
 from lsmtune.api.results import write_results
+from lsmtune.api.study_result import read_result
 from lsmtune.cli.main import run
 from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.engines.rocksdb.options import read_settings
@@ -23,6 +24,7 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.report.figures import options
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
+from lsmtune.study.observer import Observer
 from lsmtune.study.study import open_study
 from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import Base, Role, TrialResult, TrialSpec
@@ -297,7 +299,7 @@ def test_without_a_proven_gain_nothing_is_exported_unasked(tmp_path: Path) -> No
         with open_study(opened, spec, engine, lambda _: None) as study:
             study.tune()
             results = opened.path / "results" / "n"
-            write_results(opened, read_study(opened, "n"), lambda _: None)
+            write_results(opened, read_result(opened, "n"), Observer())
             assert (results / "OPTIONS").exists()
             verify_contenders(study)
         view = read_study(opened, "n")
@@ -306,6 +308,6 @@ def test_without_a_proven_gain_nothing_is_exported_unasked(tmp_path: Path) -> No
             exported(opened, view, "options", None, back=False)
         picked = read_study(opened, "n", view.best_trial.number)
         assert exported(opened, picked, "options", None, back=False)
-        write_results(opened, view, lambda _: None)
+        write_results(opened, read_result(opened, "n"), Observer())
         assert not (results / "OPTIONS").exists()
         assert (results / "OPTIONS.back").exists()

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from lsmtune.analysis.ground import stored_ground
-from lsmtune.analysis.read_study import read_study
 from lsmtune.api.online_files import online_files
 from lsmtune.api.results import write_results
+from lsmtune.api.study_result import read_result
 from lsmtune.cli.main import run
 from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.engines.myrocks.options import as_my_cnf, read_base, read_settings
@@ -24,6 +24,7 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.spaces import knob_space
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
+from lsmtune.study.observer import Observer
 from lsmtune.study.study import open_study
 from lsmtune.trials import Base, TrialResult, TrialSpec
 
@@ -113,7 +114,7 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
             spec = make_spec({**common, **given, "study": name, "base": str(folder / file)}, "here")
             with open_study(home, spec, engine, lambda _: None) as study:
                 study.tune()
-            write_results(home, read_study(home, name), lambda _: None)
+            write_results(home, read_result(home, name), Observer())
         yield Own(folder, home)
 
 

@@ -101,7 +101,7 @@ def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(
     shortest, longest = document["duration_s"]
     assert shortest == 4 * 2 * (6 + 2 + 3)
     assert longest > 4 * 2 * (6 + 1 + 6 + 1 + 6)
-    lines = plan_lines(asked, tmp_path, facts, ground, space, ready=ready, verbose=False)
+    lines = plan_lines(found)
     labels = {line.split("  ")[0] for line in lines}
     assert {"changes", "windows", "time"} <= labels
     assert not {"runs of the baseline", "search", "repeats", "verification"} & labels

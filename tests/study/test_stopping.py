@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.plan import plan_document, plan_lines
+from lsmtune.api.plan import Plan, plan_document
+from lsmtune.cli.plan import plan_lines
 from lsmtune.cli.showing import summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
@@ -196,8 +197,8 @@ def test_the_plan_says_what_may_end_the_search(tmp_path: Path) -> None:
     def plan(**given: Any) -> tuple[str, dict[str, Any]]:
         spec = make(knobs=FEW, **given)
         facts, ground = describe(spec, ScriptedEngine(planted()), tmp_path)
-        told = (spec, tmp_path, facts, ground, knob_space(spec, ground))
-        return " ".join(" ".join(plan_lines(*told)).split()), plan_document(*told)
+        found = Plan(spec, tmp_path, facts, ground, knob_space(spec, ground), (), None)
+        return " ".join(" ".join(plan_lines(found)).split()), plan_document(found)
 
     words, document = plan(until="stable")
     assert re.search(r"no further gain\b.*\b12 trials\b", words)

@@ -7,12 +7,16 @@ import textwrap
 from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lsmtune.analysis import deploy
 from lsmtune.study_keys import STUDY_KEYS, WORKLOAD_KEYS, flag_help
+
+if TYPE_CHECKING:
+    from lsmtune.api.resolve import Resolved
+    from lsmtune.spec import StudySpec
 
 Home = Annotated[
     Path,
@@ -133,6 +137,13 @@ def note(text: str) -> None:
         )  # fmt: skip
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
+
+
+def settings_of(resolved: "Resolved") -> "StudySpec":
+    """Print the remarks about the settings, and return the settings."""
+    for remark in resolved.remarks:
+        note(remark)
+    return resolved.settings
 
 
 def ask(question: str, *, unasked: str, refused: str) -> None:

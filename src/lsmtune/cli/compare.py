@@ -13,9 +13,9 @@ from lsmtune.cli.common import (
     Library,
     RocksDBVersion,
     ask,
-    note,
     print_json,
     say_all,
+    settings_of,
 )
 from lsmtune.cli.tune import Knobs, Limits, Objectives
 from lsmtune.study_keys import STUDY_KEYS, WORKLOAD_KEYS, flag_help
@@ -98,31 +98,23 @@ def compare(
     from lsmtune.api.resolve_experiment import resolve_comparison
     from lsmtune.cli.compared_optimizers import compared_lines
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.errors import UserError
 
     keys: dict[str, Any] = {
         "knobs": knobs, "objective": objective or None, "limits": limit or None,
         "trials": trials or (24 if real else 100), "seed": seed,
         "program": program, "rocksdb": rocksdb, "library": library,
     }  # fmt: skip
-    if not real:
-        real_only = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,
-                     "db-bench": program, "rocksdb": rocksdb, "library": library}  # fmt: skip
-        unused = [name for name, value in real_only.items() if value is not None]
-        if unused:
-            raise UserError(
-                f"--{unused[0]}: allowed only with --real; add --real, or leave out --{unused[0]}"
-            )
+    real_only = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,
+                 "db-bench": program, "rocksdb": rocksdb, "library": library}  # fmt: skip
+    _check_model([] if real else [name for name, given in real_only.items() if given is not None])
     request = Request(
         place="lsmtune compare", study_file=study_file, keys=keys, workload=workload, num=num,
         flags=True,
     )  # fmt: skip
     observer = TerminalObserver()
-    resolved = resolve_comparison(request, home, real=real, consent=ask, observer=observer)
-    for remark in resolved.remarks:
-        note(remark)
+    spec = settings_of(resolve_comparison(request, home, real=real, consent=ask, observer=observer))
     asked = api.Asked(
-        tuple(optimizers), resolved.settings, repeats or (3 if real else 20), target, reference,
+        tuple(optimizers), spec, repeats or (3 if real else 20), target, reference,
         real,
     )  # fmt: skip
     found = api.compare(asked, home, observer, output=output)
@@ -130,3 +122,13 @@ def compare(
         print_json(found.document())
         return
     say_all([*compared_lines(found.outcome, simulated=not real), f"page: {found.page}"])
+
+
+def _check_model(flags: list[str]) -> None:
+    """Raise UserError for flags that the model of measured runs does not use."""
+    from lsmtune.errors import UserError
+
+    if flags:
+        raise UserError(
+            f"--{flags[0]}: allowed only with --real; add --real, or leave out --{flags[0]}"
+        )

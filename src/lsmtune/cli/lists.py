@@ -36,8 +36,8 @@ def knobs(
     Sizes are those of a full-size tree (scale 1). In the column "change", "scaled" marks sizes
     that --scale divides.
     """
+    from lsmtune.api.knobs import chosen_knobs
     from lsmtune.knobs.catalogue import load
-    from lsmtune.knobs.knob_text import chosen_knobs
     from lsmtune.knobs.reference import page, tables
 
     name, shown = chosen_knobs(engine, area)

@@ -67,6 +67,5 @@ def reproduce(
     if as_json:
         print_json(found.document)
         return
-    for line in found.lines:
-        say_all(paragraph(line, hanging=2))
+    say_all(text for line in found.lines for text in paragraph(line, hanging=2))
     say(f"page: {page}")

@@ -20,6 +20,7 @@ from lsmtune.cli.common import (
     ask,
     note,
     print_json,
+    settings_of,
 )
 from lsmtune.cli.tune import Base, Cache, Knobs, Memory, NewStudy, Seed, StudyFile
 from lsmtune.study_keys import SCREEN_KEYS, flag_help
@@ -64,10 +65,7 @@ def screen(
     runs: Annotated[
         int | None, typer.Option(help=flag_help(SCREEN_KEYS["runs"], default="3"))
     ] = None,
-    batch: Annotated[
-        str | None,
-        typer.Option(help=flag_help(SCREEN_KEYS["batch"])),
-    ] = None,
+    batch: Annotated[str | None, typer.Option(help=flag_help(SCREEN_KEYS["batch"]))] = None,
     jobs: Jobs = None,
     output: Output = None,
     study: NewStudy = None,
@@ -100,11 +98,9 @@ def screen(
         place="lsmtune screen", study_file=study_file, keys=keys, workload=workload, num=num,
         flags=True,
     )  # fmt: skip
-    resolved = resolve_screening(request, table, home, consent=ask)
-    for remark in resolved.remarks:
-        note(remark)
+    spec = settings_of(resolve_screening(request, table, home, consent=ask))
     found = api.screen(
-        resolved.settings, home, TerminalObserver(), output=output, jobs=jobs,
+        spec, home, TerminalObserver(), output=output, jobs=jobs,
         accept_noise=accept_noise,
     )  # fmt: skip
     for line in screened_lines(found):

@@ -18,6 +18,7 @@ from lsmtune.cli.common import (
     note,
     print_json,
     say_all,
+    settings_of,
 )
 
 
@@ -59,14 +60,12 @@ def sweep(
 
     system = {"program": program, "rocksdb": rocksdb, "library": library}
     request = Request(place="lsmtune sweep", study_file=experiment, keys=system, flags=True)
-    resolved = resolve_sweep(request, home, consent=ask)
-    for remark in resolved.remarks:
-        note(remark)
+    spec = settings_of(resolve_sweep(request, home, consent=ask))
     if dry_run:
-        engine_of(resolved.settings)  # refuses versions that are not installed
-        say_all(sweeping.planned(resolved.settings))
+        engine_of(spec)  # refuses versions that are not installed
+        say_all(sweeping.planned(spec))
         return
-    found = run(resolved.settings, home, TerminalObserver(), accept_noise=accept_noise)
+    found = run(spec, home, TerminalObserver(), accept_noise=accept_noise)
     for path, text, what in sweeping.files(found.swept, found.view, csv, markdown, page):
         write_file(path, text, what)
         note(f"{what}: {path}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,9 @@ from lsmtune.cli.common import (
     say_all,
 )
 from lsmtune.cli.common import Home as HomePath
+
+if TYPE_CHECKING:
+    from lsmtune.api.verify import Verification
 
 
 def verify(
@@ -72,20 +75,32 @@ def verify(
             study, trial, rocksdb, given, home, accept_noise=accept_noise, as_json=as_json
         )
         return
-    from lsmtune.api import verify as api
+    from lsmtune.api.verify import Verification
+
+    asked = Verification(study=study, trial=trial, scale=scale, num=num, pairs=pairs)
+    if dry_run:
+        _print_plan(asked, home, as_json=as_json)
+        return
+    _run_pairs(asked, home, accept_noise=accept_noise, as_json=as_json)
+
+
+def _print_plan(asked: "Verification", home: Path, *, as_json: bool) -> None:
+    from lsmtune.api.verify import plan_document, plan_text, plan_verification
+    from lsmtune.cli.progress import TerminalObserver
+
+    plan, scale = plan_verification(asked, home, TerminalObserver(), consent=ask)
+    if as_json:
+        print_json(plan_document(plan, scale))
+    else:
+        say(plan_text(plan, scale))
+
+
+def _run_pairs(asked: "Verification", home: Path, *, accept_noise: bool, as_json: bool) -> None:
+    from lsmtune.api.verify import verify as run
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.cli.tuning import print_verified
 
-    asked = api.Verification(study=study, trial=trial, scale=scale, num=num, pairs=pairs)
-    observer = TerminalObserver()
-    if dry_run:
-        plan, at = api.plan_verification(asked, home, observer, consent=ask)
-        if as_json:
-            print_json(api.plan_document(plan, at))
-        else:
-            say(api.plan_text(plan, at))
-        return
-    found = api.verify(asked, home, observer, consent=ask, accept_noise=accept_noise)
+    found = run(asked, home, TerminalObserver(), consent=ask, accept_noise=accept_noise)
     print_verified(found, as_json=as_json)
 
 

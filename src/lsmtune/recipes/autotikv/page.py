@@ -66,8 +66,7 @@ _VERBS = {
     "not judged": "is not judged by the runs of lsmtune",
 }
 """Findings as the verb of a sentence."""
-_RANDOM = Shape("circle-open", "○", "soft")
-_ADVISED = Shape("circle", "●", "best")
+_RANDOM, _ADVISED = Shape("circle-open", "○", "soft"), Shape("circle", "●", "best")
 _BEST_SO_FAR = Shape("line-ew", "━", "best")
 _BASE = Shape("line-ew", "┄", "ink")
 
