@@ -10,6 +10,7 @@ folder --home, to try the command.
 """
 
 import argparse
+import gzip
 import json
 import shlex
 from pathlib import Path
@@ -29,11 +30,13 @@ OF_VERSION, CONFIGS = f"{COMMON} --knobs jin2022 --runs 2", 280
 
 
 def measure(command: str, name: str, home: Path, folder: Path = DATA) -> None:
-    """Measure a screening; write its runs and the facts of the machine into the folder."""
+    """Measure a screening; write its compressed runs and the facts of the machine to the folder."""
     command = f"{command} --study jin2022-{name}"
-    runs = folder / f"{name}.jsonl"
+    runs = home / f"{name}.jsonl"
     if run([*shlex.split(command), "--home", str(home), "-o", str(runs)]):
         raise SystemExit(1)
+    # Without a time, so that the same runs are the same file.
+    (folder / f"{name}.jsonl.gz").write_bytes(gzip.compress(runs.read_bytes(), mtime=0))
     with Home(home, create=False) as opened:
         study = opened.study(f"jin2022-{name}")
     facts = ("version", "assertions_enabled", "origin")
