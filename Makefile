@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 setup: $(STAMP) simulator rocksdb db_bench
 	@$(if $(filter setup,$(MAKECMDGOALS)),echo "setup: done. Next: . $(BIN)/activate; make tune")
 
-$(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
+$(STAMP): pyproject.toml requirements.lock scripts/make-venv.sh
 	@scripts/make-venv.sh $(PYTHON)
 	@touch $(STAMP)
 
@@ -71,7 +71,7 @@ check: $(STAMP)
 # The documentation site in site/, with the pages that are generated from code and measurements.
 .PHONY: docs
 docs: $(STAMP) simulator
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
 	@$(BIN)/python scripts/site.py
 
 clean:
