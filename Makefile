@@ -66,6 +66,7 @@ check: $(STAMP)
 	@$(BIN)/ruff format --check src tests benchmarks scripts
 	@$(BIN)/mypy
 	@$(BIN)/python scripts/check_links.py
+	@$(BIN)/python scripts/plain_text.py
 	@if cargo clippy --version >/dev/null 2>&1; then cargo fmt --all --check --manifest-path native/Cargo.toml && cargo clippy --quiet --manifest-path native/Cargo.toml -- -D warnings; fi
 
 # The documentation site in site/, with the pages that are generated from code and measurements.
