@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 setup: $(STAMP) simulator rocksdb db_bench
 	@$(if $(filter setup,$(MAKECMDGOALS)),echo "setup: done. Next: . $(BIN)/activate; make tune")
 
-$(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
+$(STAMP): pyproject.toml requirements.lock scripts/make-venv.sh
 	@scripts/make-venv.sh $(PYTHON)
 	@touch $(STAMP)
 
@@ -66,12 +66,13 @@ check: $(STAMP)
 	@$(BIN)/ruff format --check src tests benchmarks scripts
 	@$(BIN)/mypy
 	@$(BIN)/python scripts/check_links.py
+	@$(BIN)/python scripts/plain_text.py
 	@if cargo clippy --version >/dev/null 2>&1; then cargo fmt --all --check --manifest-path native/Cargo.toml && cargo clippy --quiet --manifest-path native/Cargo.toml -- -D warnings; fi
 
 # The documentation site in site/, with the pages that are generated from code and measurements.
 .PHONY: docs
 docs: $(STAMP) simulator
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
 	@$(BIN)/python scripts/site.py
 
 clean:
