@@ -19,6 +19,7 @@ def batch(tmp_path_factory: pytest.TempPathFactory, quick_models: None) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.db_bench
 def test_a_screening_writes_what_another_can_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None

@@ -32,6 +32,7 @@ def check_ranking(shares: dict[str, float]) -> None:
     assert min(shares[name] for name in PLANTED) > max(shares[name] for name in USELESS)
 
 
+@pytest.mark.slow
 def test_permutation_ranks_right_and_finds_nothing_in_the_useless() -> None:
     falls = permutation(DESIGN, OUTCOME, "gradient boosting", repeats=3, seed=1)
     check_ranking(by_name([fall.median for fall in falls]))

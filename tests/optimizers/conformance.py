@@ -193,6 +193,7 @@ class OptimizerConformance:
         self._goes_on(optimizer, space, history)
         self._goes_on(optimizer, space, history[1:])  # not even the base is measured
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("landscape", [smooth, trade_off])
     def test_200_trials_of_all_knobs_do_not_stop_it(
         self, optimizer: Optimizer, landscape: Landscape

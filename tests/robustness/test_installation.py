@@ -87,6 +87,7 @@ def test_a_check_that_is_interrupted(site: Site) -> None:
     site.check_works()
 
 
+@pytest.mark.slow
 def test_killed_before_each_change_it_is_whole_or_not_there(site: Site) -> None:
     command = ["engines", "install", f"rocksdb@{VERSION}", "--trust"]
     environment = settings(site.jar) | {"XDG_CACHE_HOME": str(site.cache)}

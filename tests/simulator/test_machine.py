@@ -27,6 +27,7 @@ from lsmtune.trials import Status, TrialResult
 from lsmtune.workloads import Workload
 
 
+@pytest.mark.slow
 def test_short_runs_tell_how_fast_the_machine_is(tmp_path: Path) -> None:
     real = planted(writer=1.6, background=0.6, zlib=1.5)
     machine = calibrated(on(real), tmp_path, lambda _: None)
