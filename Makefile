@@ -49,7 +49,8 @@ test: $(SETUP)
 test-all: $(SETUP)
 	@$(MAKE) --no-print-directory cargo-test pytest
 
-# These two install nothing.
+# These two install nothing. Each file of tests runs in one process: for quick tests that takes as
+# much CPU as work stealing (measured), which makes a slow fixture once in each process.
 .PHONY: cargo-test pytest
 cargo-test:
 	@if [ -z "$$(scripts/cargo-problem.sh)" ]; then cargo test --release --quiet --manifest-path native/Cargo.toml -p lsmsim -p lsmdriver; fi
