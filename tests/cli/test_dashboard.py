@@ -328,6 +328,7 @@ def check_ended(process: subprocess.Popen[str], port: int, code: int) -> None:
         answer(port, "localhost")
 
 
+@pytest.mark.slow
 def test_the_dashboard_answers_only_requests_to_this_machine_until_ctrl_c(
     home: Path, port: int
 ) -> None:
@@ -347,6 +348,7 @@ def test_the_dashboard_answers_only_requests_to_this_machine_until_ctrl_c(
         check_ended(process, port, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)])
 def test_the_dashboard_ends_with_the_program(
     home: Path, port: int, how: signal.Signals, code: int

@@ -92,6 +92,7 @@ def test_too_few_configs_are_refused(
     assert "5" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.db_bench
 def test_the_top_knobs_of_a_screening_are_tuned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], quick_models: None

@@ -106,6 +106,7 @@ def test_nested_cross_validation_comes_close_to_what_noise_allows(two_models: No
     assert accuracy.r2.low <= accuracy.r2.median <= accuracy.r2.high
 
 
+@pytest.mark.slow
 def test_pure_noise_cannot_be_predicted(two_models: None) -> None:
     rng = np.random.default_rng(1)
     outcome = rng.normal(10, 1, len(OUTCOME))

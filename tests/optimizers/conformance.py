@@ -155,6 +155,7 @@ class OptimizerConformance:
             fresh = self.fresh(optimizer)
             assert optimizer.ask(space, history, 7) == fresh.ask(make_space(), again, 7)
 
+    @pytest.mark.slow
     def test_another_process_decides_alike(self, optimizer: Optimizer) -> None:
         assert proposals_elsewhere()[optimizer.name] == proposals(optimizer.name)
 

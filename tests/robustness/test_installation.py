@@ -60,6 +60,7 @@ def site(tmp_path: Path) -> Site:
     return Site(tmp_path, tmp_path / "cache", pack(tmp_path / "a.jar", build()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_download_that_is_interrupted(site: Site, how: signal.Signals) -> None:
     running = site.start(held=True)

@@ -116,6 +116,7 @@ def test_a_new_study_and_a_calibration_run_the_same_rocksdb(
     assert calibrated_on("db_bench") == "7.8.3"
 
 
+@pytest.mark.slow
 def test_doctor_keeps_it_in_the_home_and_simulate_takes_it_from_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
