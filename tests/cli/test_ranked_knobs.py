@@ -121,6 +121,8 @@ def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
         ranked_knobs("lasso:six", LOAD, tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick_models")
 @pytest.mark.parametrize("wanted", ["top:40", "lasso:40"])
 def test_options_that_production_leaves_alone_are_not_ranked(wanted: str, tmp_path: Path) -> None:
     avoided = {knob.name for knob in load("rocksdb").knobs if knob.avoid}

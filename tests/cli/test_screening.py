@@ -21,6 +21,7 @@ def batch(tmp_path_factory: pytest.TempPathFactory, quick_models: None) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.db_bench
 def test_a_screening_writes_what_another_can_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None
@@ -93,6 +94,7 @@ def test_too_few_configs_are_refused(
     assert "5" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.db_bench
 def test_the_top_knobs_of_a_screening_are_tuned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], quick_models: None
