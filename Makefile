@@ -4,12 +4,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup tune test check clean
+.PHONY: setup tune test test-all check clean
 
 setup: $(STAMP) simulator rocksdb db_bench
 	@$(if $(filter setup,$(MAKECMDGOALS)),echo "setup: done. Next: . $(BIN)/activate; make tune")
 
-$(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
+$(STAMP): pyproject.toml requirements.lock scripts/make-venv.sh
 	@scripts/make-venv.sh $(PYTHON)
 	@touch $(STAMP)
 
@@ -40,16 +40,23 @@ stores: setup
 tune: setup
 	@$(BIN)/lsmtune tune --study make-tune --num 200000 --trials 16
 
-test: setup
+# Without the tests that are marked slow; with them it is test-all. ARGS are arguments of pytest.
+# SETUP= leaves the set-up out, and nothing is installed.
+SETUP := setup
+test: $(SETUP)
+	@$(MAKE) --no-print-directory cargo-test pytest MARKED='-m "not slow" --durations=0 --durations-min=2'
+
+test-all: $(SETUP)
 	@$(MAKE) --no-print-directory cargo-test pytest
 
-# These two install nothing. ARGS are arguments of pytest.
+# These two install nothing. Each file of tests runs in one process: for quick tests that takes as
+# much CPU as work stealing (measured), which makes a slow fixture once in each process.
 .PHONY: cargo-test pytest
 cargo-test:
 	@if [ -z "$$(scripts/cargo-problem.sh)" ]; then cargo test --release --quiet --manifest-path native/Cargo.toml -p lsmsim -p lsmdriver; fi
 
 pytest:
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(MARKED) $(ARGS)
 
 # The wheels of lsmtune and of its native module, for x86-64, in dist/.
 .PHONY: wheels
@@ -66,12 +73,13 @@ check: $(STAMP)
 	@$(BIN)/ruff format --check src tests benchmarks scripts
 	@$(BIN)/mypy
 	@$(BIN)/python scripts/check_links.py
+	@$(BIN)/python scripts/plain_text.py
 	@if cargo clippy --version >/dev/null 2>&1; then cargo fmt --all --check --manifest-path native/Cargo.toml && cargo clippy --quiet --manifest-path native/Cargo.toml -- -D warnings; fi
 
 # The documentation site in site/, with the pages that are generated from code and measurements.
 .PHONY: docs
 docs: $(STAMP) simulator
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
 	@$(BIN)/python scripts/site.py
 
 clean:

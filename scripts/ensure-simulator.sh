@@ -16,6 +16,12 @@ $problem" >&2
     exit 0
 fi
 echo "setup: building the simulator and the driver (about a minute)" >&2
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall \
-    "$native/lsmsim-py"
+install() { .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"; }
+# Only this build needs maturin, so it does not stay in .venv.
+builder=$(mktemp -d)
+trap 'rm -rf "$builder"' EXIT
+trap 'exit 130' INT TERM
+install --require-hashes --target "$builder" -r requirements-native.lock
+export PATH="$builder/bin:$PATH" PYTHONPATH="$builder"
+install --force-reinstall --no-deps --no-build-isolation "$native/lsmsim-py"
 touch "$stamp"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Creates .venv with lsmtune and its tools, in the versions of constraints.txt.
+# Creates .venv with lsmtune and its tools, in the versions and files of requirements.lock.
 set -eu
 python=${1:-python3}
 
@@ -27,9 +27,13 @@ fi
 if [ ! -x .venv/bin/python ]; then
     echo "setup: creating the virtual environment .venv" >&2
     "$python" -m venv .venv
+    # Python 3.11 puts it there, and nothing needs it.
+    .venv/bin/python -m pip uninstall --quiet --quiet --yes setuptools
 fi
 echo "setup: installing lsmtune and its packages (about a minute)" >&2
-if ! .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+install() { .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"; }
+# pip cannot hash a folder, so lsmtune comes without its packages, and is built with what is there.
+if ! install --require-hashes -r requirements.lock || ! install --no-deps --no-build-isolation -e .
 then
     proxy="no HTTPS_PROXY is set"
     [ -z "${https_proxy:-${HTTPS_PROXY:-}}" ] || proxy="HTTPS_PROXY sets a proxy"

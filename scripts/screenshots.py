@@ -6,7 +6,7 @@
     .venv/bin/python scripts/screenshots.py OUTDIR --pages DIR  pages that exist already
     .venv/bin/python scripts/screenshots.py --readme REPORT.html OUTDIR
 
-It needs the package playwright (`pip install -e .[docs]`) and Chromium on PATH.
+It needs the package playwright (`make docs` installs it) and Chromium on PATH.
 """
 
 import argparse

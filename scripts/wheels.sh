@@ -10,7 +10,8 @@ if [ -n "$problem" ]; then
     echo "wheels: $problem" >&2
     exit 1
 fi
-"$bin/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[build]'
+"$bin/python" -m pip install --quiet --disable-pip-version-check \
+    --require-hashes -r requirements-wheels.lock
 
 # Messages of panics name source files. Without this, they would name folders of this machine.
 cargo fetch --quiet --locked --manifest-path "$native/Cargo.toml" # makes these folders

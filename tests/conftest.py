@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from fakes.fake_db_bench import install
 from lsmtune.engines.libraries.installed import (
@@ -35,8 +35,11 @@ sys.dont_write_bytecode = False
 # No table of a test breaks its lines because a runner of tests knows the width of a terminal.
 os.environ.pop("COLUMNS", None)
 
-# A deadline per example fails a test when other work slows the machine down.
-settings.register_profile("no deadline", deadline=None)
+# A deadline per example, or for making examples, fails a test when other work slows the machine
+# down.
+settings.register_profile(
+    "no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("no deadline")
 
 

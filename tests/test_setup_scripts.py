@@ -21,7 +21,7 @@ def place(tmp_path: Path) -> Path:
     """A folder with an empty environment, and a PATH with the tools of the scripts only."""
     (tmp_path / ".venv").mkdir()
     (tmp_path / "bin").mkdir()
-    for tool in ("dirname", "grep", "head", "sed", "sort", "touch"):
+    for tool in ("dirname", "grep", "head", "mktemp", "rm", "sed", "sort", "touch"):
         # No link: a test that writes a program of this name must not write the machine's.
         write(tmp_path, tool, f'exec {shutil.which(tool)} "$@"')
     return tmp_path

@@ -569,6 +569,7 @@ def test_at_the_scale_of_the_study_a_config_is_as_it_ran() -> None:
 MEMORY_KNOBS = "cache_size,write_buffer_size,max_write_buffer_number,row_cache_size"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache", [None, "256MiB"])
 def test_memory_that_memtables_do_not_use_at_full_size_belongs_to_the_cache(
     cache: str | None,

@@ -8,13 +8,13 @@ import json
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fakes.recorded_home import enter_recorded_home
+from fakes.visible_text import visible_texts
 from lsmtune.cli.main import run
 
 ROOT = Path(__file__).parents[1]
@@ -89,13 +89,9 @@ def test_summary(
     check(f"summary-{study}-{columns}", _output(capsys, "show", study))
 
 
-def test_page(
-    check: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+def test_page(check: Any, capsys: pytest.CaptureFixture[str]) -> None:
     _output(capsys, "report", "verified", "-o", "page.html")
-    texts = import_module("user_text_pages").html_texts(Path("page.html").read_text(), "page.html")
-    check("page", "\n".join(text.text for text in texts))
+    check("page", "\n".join(visible_texts(Path("page.html").read_text())))
 
 
 @pytest.mark.parametrize("flags", [[], ["--back"]], ids=["deploy", "undo"])

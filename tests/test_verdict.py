@@ -324,5 +324,6 @@ def test_few_pairs_can_prove_that_there_is_no_gain(
     assert (lost_early(found, asked) is not None) == lost
 
 
+@pytest.mark.slow
 def test_config_at_its_bounds_is_hardly_ever_given_up_early() -> None:
     assert given_up(1_000) <= 50

@@ -75,13 +75,16 @@ def read_batch(path: Path) -> list[BatchLine]:
 
     Raises UserError if the file cannot be read or has lines of several engines.
     """
-    lines = list(_lines(read_text(path, f"batch {path}")))
+    return parse_batch(read_text(path, f"batch {path}"), f"batch {path}")
+
+
+def parse_batch(text: str, where: str) -> list[BatchLine]:
+    """Return the lines of a text, as `read_batch` does; `where` begins the message of UserError."""
+    lines = list(_lines(text))
     engines = sorted({line.engine for line in lines if line.error is None or line.knobs})
     if len(engines) > 1:
         names = ", ".join(engines)
-        raise UserError(
-            f"batch {path}: lines of several engines ({names}); use one file per engine"
-        )
+        raise UserError(f"{where}: lines of several engines ({names}); use one file per engine")
     return lines
 
 

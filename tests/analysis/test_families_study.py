@@ -26,6 +26,8 @@ from lsmtune.study.study import open_study
 from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import TrialResult, TrialSpec
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = own_options(
     (Path(__file__).parents[1] / "data" / "captured" / "myrocks-6.29-OPTIONS").read_text()
 )

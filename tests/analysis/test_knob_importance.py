@@ -83,6 +83,7 @@ def test_planted_knobs_come_first_and_others_have_no_effect(found: Importance) -
     assert found.headline_knobs() == MATTERING
 
 
+@pytest.mark.slow
 def test_many_configs_are_explained_with_no_more_models_than_few(
     quick_models: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +240,7 @@ def without(lines: list[BatchLine], metric: str, missing: slice) -> list[BatchLi
     ]
 
 
+@pytest.mark.slow
 def test_runs_without_a_metric_are_left_out_for_this_metric_only(quick_models: None) -> None:
     lines = without(make_lines(120), "write_amp", slice(0, None, 8))
     runs = runs_of(lines, CATALOGUE)
@@ -261,6 +263,7 @@ def test_a_metric_that_too_few_configs_have_is_refused_with_the_others() -> None
         find_importance(runs, ["write_amp"], 1)
 
 
+@pytest.mark.slow
 def test_a_knob_that_the_runs_of_a_metric_do_not_vary_is_unknown_there(quick_models: None) -> None:
     lines = make_lines(120, replicated=0)
     lines = [

@@ -39,7 +39,6 @@ SAME: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"knobs": "write_buffer_size,level0_file_num_compaction_trigger"},
         ["--knobs", "write_buffer_size,level0_file_num_compaction_trigger"],
     ),
-    "ranked knobs": ({"knobs": "top:3"}, ["--knobs", "top:3"]),
     "another scale": ({"scale": "1/32"}, ["--scale", "1/32"]),
     "memory": ({"memory": "1GiB"}, ["--memory", "1GiB"]),
     "an optimizer": ({"optimizer": "random", "seed": 5}, ["--optimizer", "random", "--seed", "5"]),
@@ -97,16 +96,24 @@ def test_a_continued_study_is_the_same() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_settings_of_online_tuning_are_the_same() -> None:
-    settings = [
-        resolve(request, Path("home")).settings
-        for request in (
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [
+        (
             Request(keys={"rocksdb": "11.8.1", "workload": "overwrite", "online": {}}),
             Request(keys={"rocksdb": "11.8.1"}, workload="overwrite", online=True, flags=True),
-        )
-    ]
-    assert settings[0] == settings[1]
-    assert settings[0].name == settings[1].name
+        ),
+        (
+            Request(keys={"knobs": "top:3", "workload": {"num": 20_000}}),
+            Request(keys={"knobs": "top:3"}, num=20_000, flags=True),
+        ),
+    ],
+)
+def test_settings_of_studies_on_rocksdb_are_the_same(program: Request, command: Request) -> None:
+    ours, theirs = (resolve(request, Path("home")).settings for request in (program, command))
+    assert ours == theirs
+    assert ours.name == theirs.name
+    assert ours.rocksdb == "11.8.1"
 
 
 def test_a_mistake_is_one_sentence_that_names_the_key() -> None:
@@ -124,7 +131,7 @@ def test_a_mistake_is_one_sentence_that_names_the_key() -> None:
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     result = lsmtune.tune(**{**FAST, "pairs": 0, "simplify": False}, home="home")
     assert json.dumps(result.document())
-    assert result.page().startswith("<!doctype html>")
+    assert result.page().startswith("<!DOCTYPE html>")
     assert result.figure("convergence").data
     assert "var(--" not in result.figure("convergence").to_json()
     assert capfd.readouterr() == ("", "")

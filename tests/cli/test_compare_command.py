@@ -20,6 +20,7 @@ LIMITS = ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
 LIFTED = [part for name in LIMITS for part in ("--limit", f"{name} <= none")]
 
 
+@pytest.mark.slow
 def test_a_comparison_on_the_model_gives_page_and_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,6 +114,7 @@ def ctrl_c_works() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_terminal_ends_all_searches_quietly(tmp_path: Path) -> None:
     """There it reaches the whole group: the workers, too."""
     with subprocess.Popen(

@@ -93,6 +93,7 @@ def test_what_another_program_has_measured_is_shown_but_does_not_go_on(
     assert "program: lsmtune-stores" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_stores_are_compared_by_a_controlled_experiment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None, library: str
 ) -> None:

@@ -178,6 +178,7 @@ def start_a_load(site: Site) -> Program:
     return running
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_loses_the_running_trial_at_most(site: Site) -> None:
     chance = random.Random(20261121)
     kept: list[tuple[int, str, str]] = []
@@ -203,6 +204,7 @@ def test_killed_before_the_first_trial_it_starts_anew(site: Site) -> None:
     check_goes_on(site, [])
 
 
+@pytest.mark.slow
 def test_a_killed_calibration_is_swept_away(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("lsmsim", reason="the native core is not built here")
     monkeypatch.setenv("PATH", str(site.program.parent))  # no other engine is found and started

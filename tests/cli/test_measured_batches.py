@@ -31,6 +31,7 @@ def measured(number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_importance_reads_runs_without_a_metric_and_without_a_block_cache(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], quick_models: None
 ) -> None:

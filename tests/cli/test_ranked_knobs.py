@@ -1,5 +1,6 @@
 """`--knobs lasso:N` and `top:N`: what the ranking rests on, and what it finds."""
 
+import gzip
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -97,11 +98,11 @@ def test_the_data_that_ships_will_do_too(tmp_path: Path) -> None:
 def test_the_shipped_runs_of_the_nearest_version_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = tmp_path / "honest-11.8.1.jsonl"
+    runs = tmp_path / "honest-11.8.1.jsonl.gz"
     lines = (replace(line, rocksdb="11.8.1") for line in shipped("honest")[:150])
-    runs.write_text("".join(f"{line.to_json()}\n" for line in lines))
-    data = shipped_data._DATA.joinpath("honest.jsonl").read_bytes()
-    (tmp_path / "honest.jsonl").write_bytes(data)
+    runs.write_bytes(gzip.compress("".join(f"{line.to_json()}\n" for line in lines).encode()))
+    data = shipped_data._DATA.joinpath("honest.jsonl.gz").read_bytes()
+    (tmp_path / "honest.jsonl.gz").write_bytes(data)
     monkeypatch.setattr(shipped_data, "_DATA", tmp_path)
     sources = {
         version: ranked_knobs("lasso:3", {"rocksdb": version}, tmp_path / "home")[1]
@@ -121,6 +122,8 @@ def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
         ranked_knobs("lasso:six", LOAD, tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick_models")
 @pytest.mark.parametrize("wanted", ["top:40", "lasso:40"])
 def test_options_that_production_leaves_alone_are_not_ranked(wanted: str, tmp_path: Path) -> None:
     avoided = {knob.name for knob in load("rocksdb").knobs if knob.avoid}

@@ -13,7 +13,7 @@ from lsmtune.cli.main import run
 from lsmtune.limits import default_limits
 from lsmtune.workloads import Workload
 
-pytestmark = pytest.mark.db_bench
+pytestmark = [pytest.mark.db_bench, pytest.mark.slow]
 
 STUDY = """
 study = "s"

@@ -1,5 +1,6 @@
 """Screening and importance as commands, on the real db_bench and on the data that ships."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -8,17 +9,19 @@ import pytest
 from lsmtune.cli.main import run
 from lsmtune.recipes.jin2022 import study as jin2022
 
-SHIPPED = Path(jin2022.__file__).parents[2] / "data" / "jin2022" / "honest.jsonl"
+SHIPPED = Path(jin2022.__file__).parents[2] / "data" / "jin2022" / "honest.jsonl.gz"
 
 
 @pytest.fixture(scope="module")
 def batch(tmp_path_factory: pytest.TempPathFactory, quick_models: None) -> Path:
     """Few enough configs to be quick."""
     file = tmp_path_factory.mktemp("batch") / "some.jsonl"
-    file.write_text("".join(SHIPPED.read_text().splitlines(keepends=True)[:80]))
+    lines = gzip.decompress(SHIPPED.read_bytes()).splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:80]))
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.db_bench
 def test_a_screening_writes_what_another_can_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None
@@ -91,6 +94,7 @@ def test_too_few_configs_are_refused(
     assert "5" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.db_bench
 def test_the_top_knobs_of_a_screening_are_tuned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], quick_models: None

@@ -34,6 +34,7 @@ def experiment(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.db_bench
 def test_a_real_experiment_is_answered_in_words_tables_and_pictures(
     experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None

@@ -99,6 +99,7 @@ def test_facts_of_a_narrow_terminal_are_below_their_labels(width: int) -> None:
     assert facts_lines([("a", "text"), ("long", "")]) == ["a     text", "long"]
 
 
+@pytest.mark.slow
 def test_terminal_of_60_columns_gets_lines_of_60_columns() -> None:
     """A real pseudo terminal, without COLUMNS: bold heads, nothing wider than it."""
     code = "from lsmtune.cli.main import main; main()"

@@ -18,6 +18,8 @@ from fakes.patience import eventually
 from fakes.tikv_site import FILE, NUM, Site, site
 from lsmtune.cli.main import run
 
+pytestmark = pytest.mark.slow
+
 BLOCK = "rocksdb.defaultcf.block-size"
 STUDY = """
 study = "s"

@@ -159,6 +159,7 @@ def shown(home: Path, capsys: pytest.CaptureFixture[str], study: str) -> str | N
     return command
 
 
+@pytest.mark.slow
 def test_show_names_the_command_that_continues_the_comparison(
     home: Path, played: Played, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,6 +24,7 @@ def silent(_: object):  # type: ignore[no-untyped-def]
     yield lambda event: None
 
 
+@pytest.mark.slow
 def test_on_model_stores_finished_searches(tmp_path: Path) -> None:
     lifted = [f"{metric} <= none" for metric in READ_LIMITS]
     spec = make_spec({"objective": "write_amp", "limits": lifted, "trials": 4}, "test")

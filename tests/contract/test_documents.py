@@ -1,5 +1,6 @@
 """Keys and types of all JSON documents are those of the record."""
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -13,7 +14,7 @@ from lsmtune.recipes.jin2022 import study as jin2022
 
 TESTS = Path(__file__).parents[1]
 CAPTURED = TESTS / "data" / "captured" / "rocksdb-7.8.3-level"
-SHIPPED = Path(jin2022.__file__).parents[2] / "data" / "jin2022" / "honest.jsonl"
+SHIPPED = Path(jin2022.__file__).parents[2] / "data" / "jin2022" / "honest.jsonl.gz"
 SIMULATED = ["--engine", "simulated", "--num", "20000"]
 EXPERIMENT = """\
 engine = "simulated"
@@ -59,7 +60,8 @@ def inputs(place: Path, quick_models: None, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("LOG.gz", "stdout.txt"):
         shutil.copy(CAPTURED / name, Path(name.removesuffix(".gz")))
     shutil.copy(CAPTURED.parent / "myrocks-6.29-tpcc-universal.LOG.gz", "server.LOG")
-    Path("some.jsonl").write_text("".join(SHIPPED.read_text().splitlines(keepends=True)[:60]))
+    lines = gzip.decompress(SHIPPED.read_bytes()).splitlines(keepends=True)
+    Path("some.jsonl").write_bytes(b"".join(lines[:60]))
     Path("sweep.toml").write_text(EXPERIMENT)
     return place
 
@@ -91,7 +93,10 @@ def test_documents_of_simulated_runs(
 
 def test_lines_of_simulate(inputs: Path, capsys: pytest.CaptureFixture[str], write: bool) -> None:
     pytest.importorskip("lsmsim", reason="the native core is not built here")
-    lines = [*SHIPPED.read_text().splitlines()[:2], '{"id": "wrong", "knobs": {"nosuch": 1}}']
+    lines = [
+        *gzip.decompress(SHIPPED.read_bytes()).decode().splitlines()[:2],
+        '{"id": "wrong", "knobs": {"nosuch": 1}}',
+    ]
     Path("batch.jsonl").write_text("\n".join(lines))
     assert run(["simulate", "--batch", "batch.jsonl"]) == 0
     found = [shape(json.loads(line)) for line in capsys.readouterr().out.splitlines()]

@@ -24,6 +24,7 @@ def _prepare() -> None:
     Path("corrupt/lsmtune.sqlite3").write_text("not a database\n" * 100)
 
 
+@pytest.mark.slow
 def test_wrong_input_has_the_exit_codes_of_the_record(
     place: Path, capsys: pytest.CaptureFixture[str], write: bool
 ) -> None:

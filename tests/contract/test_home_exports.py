@@ -50,6 +50,7 @@ def _values(text: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["0.2.0", "removed-optimizers", "0.3.0.dev0"])
 def test_export_of_an_earlier_version_gives_the_bytes_of_the_record(
     enter: Enter, capsys: pytest.CaptureFixture[str], write: bool, version: str

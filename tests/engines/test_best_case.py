@@ -11,7 +11,7 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.trials import Status
 from lsmtune.workloads import Workload
 
-pytestmark = pytest.mark.db_bench
+pytestmark = [pytest.mark.db_bench, pytest.mark.slow]
 
 STRONG: Settings = {"compression_type": "zlib", "block_size": 16384}
 """What makes the tables as small as any codec can."""

@@ -26,6 +26,7 @@ def rig(installed: Path, tmp_path: Path) -> Rig:
     return Rig("", tmp_path, make_spec(given, "test"))
 
 
+@pytest.mark.slow
 def test_options_of_an_open_store_are_changed(rig: Rig) -> None:
     assert isinstance(rig.engine, LiveEngine)
     assert not rig.ground.base.fixed_online

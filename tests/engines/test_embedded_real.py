@@ -71,6 +71,7 @@ def test_a_trial_measures_what_happened(rig: Rig, store: str) -> None:
     assert drivers_in(rig.folder) == []
 
 
+@pytest.mark.slow
 def test_lsm_stores_tell_their_levels_and_a_tree_has_none(rig: Rig) -> None:
     load = SMALL.model_copy(update={"num": 150_000})
     for store in ("rocksdb", "leveldb"):
@@ -100,6 +101,7 @@ def test_clients_side_by_side_write_all_they_should(rig: Rig, store: str) -> Non
     assert m["throughput_ops_s"] == pytest.approx(12_000 / m["load_s"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", ["rocksdb", "leveldb"])
 def test_the_settings_reach_the_stores(rig: Rig, store: str) -> None:
     """Without compression tables are larger, small memtables are flushed more often."""

@@ -69,6 +69,7 @@ def test_a_trial_measures_what_happened(rig: Rig, engine: Installed) -> None:
     check_counts(measurement)
 
 
+@pytest.mark.slow
 def test_skewed_overwrites_flush_less_than_uniform_ones(rig: Rig) -> None:
     # A memtable with many copies of few keys is a small file. Compactions also depend on when
     # they begin, so only flushed bytes are the same in each run.
@@ -81,6 +82,7 @@ def test_skewed_overwrites_flush_less_than_uniform_ones(rig: Rig) -> None:
     assert 0.5 < flushed < 0.7
 
 
+@pytest.mark.slow
 def test_a_skewed_fill_leaves_the_expected_number_of_records(rig: Rig) -> None:
     for skew in (None, 9.9):
         result = rig.run(workload=Workload(num=20_000, write_skew=skew)).result
@@ -109,6 +111,7 @@ def test_the_baseline_is_what_the_library_does_by_default(rig: Rig, engine: Inst
     assert bool(rig.ground.base.notes) is slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADS)
 def test_every_load_is_measured(name: str, newest: Rig) -> None:
     result = newest.run(workload=Workload(name=name, num=FEW.num)).result

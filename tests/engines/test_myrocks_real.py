@@ -32,6 +32,7 @@ from lsmtune.workloads import Workload
 HERE = all(shutil.which(name) for name in ("mariadbd", "mariadb-install-db", "sysbench"))
 pytestmark = [
     pytest.mark.skipif(not HERE, reason="MyRocks is not installed: make myrocks"),
+    pytest.mark.slow,
 ]
 SMALL = Workload(name="oltp_write_only", tables=1, num=2000, threads=4, operations=200)
 RECORDS = Workload(num=5000, value_size=100, compression_ratio=0.3, operations=4000, threads=2)

@@ -93,6 +93,7 @@ def test_what_rocksdb_refuses_is_told_in_its_own_words(
     assert word in str(result.reason)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -112,6 +113,7 @@ def test_what_rocksdb_changes_silently_is_noticed_and_foreseen(rig: Rig, changes
     assert as_foreseen.status is Status.COMPLETE, as_foreseen.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knobs", ["core", "reads", "mixed", "space", "all"])
 def test_configs_of_the_space_run_as_they_were_given(rig: Rig, knobs: str) -> None:
     space = knob_space(StudySpec(knobs=knobs), rig.ground)
@@ -172,6 +174,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 def test_range_tombstones_delete_what_was_written(rig: Rig) -> None:
     """Ten tombstones, each over a fifth of the keys, among the first half of the writes."""
     # So many keys that what may wait in level 0 is little beside what is deleted.
@@ -190,6 +193,7 @@ def test_range_tombstones_delete_what_was_written(rig: Rig) -> None:
     assert found[1] < found[0] - 0.04
 
 
+@pytest.mark.slow
 def test_range_tombstones_without_a_number_go_on_to_the_end(rig: Rig) -> None:
     """Each takes a twentieth of the keys; the twenty of them leave a good third, or e^-1."""
     every = {"tombstone_every": 1000, "tombstone_width": 1000}
@@ -200,6 +204,7 @@ def test_range_tombstones_without_a_number_go_on_to_the_end(rig: Rig) -> None:
     assert result.metrics["get_found"] == pytest.approx(1 - exp(-1), abs=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADS)
 def test_every_load_is_measured(rig: Rig, name: str) -> None:
     load = Workload.model_validate({"name": name, **LOADS[name]})

@@ -16,7 +16,7 @@ from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.statistics import parse_statistics
 
-pytestmark = [NEEDS_DRIVER, OLDEST_AND_NEWEST]
+pytestmark = [NEEDS_DRIVER, OLDEST_AND_NEWEST, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

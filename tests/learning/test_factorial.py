@@ -19,6 +19,7 @@ def outcome(seed: int, joint: float = 1.0, noise: float = 0.03) -> np.ndarray:
     return effect * np.exp(noise * rng.standard_normal(len(CELLS)))
 
 
+@pytest.mark.slow
 def test_planted_ratios_lie_in_their_intervals() -> None:
     found = [fit_factorial(CELLS, BLOCKS, outcome(seed)) for seed in range(24)]
     changes = [fit.factors[0].contrasts[1].change for fit in found]

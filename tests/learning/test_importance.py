@@ -32,6 +32,7 @@ def check_ranking(shares: dict[str, float]) -> None:
     assert min(shares[name] for name in PLANTED) > max(shares[name] for name in USELESS)
 
 
+@pytest.mark.slow
 def test_permutation_ranks_right_and_finds_nothing_in_the_useless() -> None:
     falls = permutation(DESIGN, OUTCOME, "gradient boosting", repeats=3, seed=1)
     check_ranking(by_name([fall.median for fall in falls]))
@@ -105,6 +106,7 @@ def test_nested_cross_validation_comes_close_to_what_noise_allows(two_models: No
     assert accuracy.r2.low <= accuracy.r2.median <= accuracy.r2.high
 
 
+@pytest.mark.slow
 def test_pure_noise_cannot_be_predicted(two_models: None) -> None:
     rng = np.random.default_rng(1)
     outcome = rng.normal(10, 1, len(OUTCOME))

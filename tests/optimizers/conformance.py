@@ -155,6 +155,7 @@ class OptimizerConformance:
             fresh = self.fresh(optimizer)
             assert optimizer.ask(space, history, 7) == fresh.ask(make_space(), again, 7)
 
+    @pytest.mark.slow
     def test_another_process_decides_alike(self, optimizer: Optimizer) -> None:
         assert proposals_elsewhere()[optimizer.name] == proposals(optimizer.name)
 
@@ -193,6 +194,7 @@ class OptimizerConformance:
         self._goes_on(optimizer, space, history)
         self._goes_on(optimizer, space, history[1:])  # not even the base is measured
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("landscape", [smooth, trade_off])
     def test_200_trials_of_all_knobs_do_not_stop_it(
         self, optimizer: Optimizer, landscape: Landscape

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from statistics import median
 
+import pytest
 from landscapes import SMOOTH, Judge, make_space, position, random_history, run, smooth
 
 from lsmtune.knobs.space import KnobSpace
@@ -24,6 +25,7 @@ def measured(space: KnobSpace) -> Judge:
     return judge_measured
 
 
+@pytest.mark.slow
 def test_after_some_dozens_of_trials_its_proposals_beat_random_ones() -> None:
     space = make_space(SMOOTH, memory=2)
     judge = measured(space)

@@ -75,6 +75,7 @@ def best_of_random() -> float:
     return median(best_after("random", seed) for seed in SEEDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "share"), SHARES.items())
 def test_learners_beat_random_search_on_a_smooth_objective(
     name: str, share: float, best_of_random: float
@@ -95,6 +96,7 @@ def area_of_random() -> float:
     return median(area_after("random", seed) for seed in SEEDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_learners_beat_random_search_on_two_goals(name: str, area_of_random: float) -> None:
     area = median(area_after(name, seed) for seed in SEEDS)

@@ -72,6 +72,7 @@ SLOW = {"gp-ucb", "guided", "gp-ucb-autotikv", "cdbtune"}
 """They choose few trials. With two goals they do all that they do with one."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "landscape"),
     [(name, trade_off) for name in OPTIMIZERS]

@@ -21,6 +21,8 @@ from lsmtune.recipes.base import Asked, Progress
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec
 
+pytestmark = pytest.mark.slow
+
 BLOCKS = (4096, 8192, 16384, 32768, 65536)
 ASKED = Asked(num=20_000, repeats=2)
 ROUNDS = 14

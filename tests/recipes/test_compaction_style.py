@@ -17,6 +17,8 @@ from lsmtune.recipes.tree_section import deepest
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec
 
+pytestmark = pytest.mark.slow
+
 MIB = 1 << 20
 
 

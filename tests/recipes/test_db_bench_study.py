@@ -25,6 +25,8 @@ from lsmtune.recipes.db_bench_study.study import (
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec
 
+pytestmark = pytest.mark.slow
+
 MIB = 1 << 20
 SPEED = {"rocksdb": 200e3, "leveldb": 400e3, "lmdb": 100e3}
 """Planted records per second; 20,000 for MyRocks."""

@@ -29,6 +29,8 @@ from lsmtune.recipes.jin2022.study import Plan, Results, run
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec
 
+pytestmark = pytest.mark.slow
+
 PLAN = Plan(num=20_000, configs=60, seeds=(1,), repeats=1)
 SPACE = {"none": 1.0, "snappy": 0.6, "lz4": 0.6, "zlib": 0.5}
 

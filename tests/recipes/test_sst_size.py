@@ -18,6 +18,8 @@ from lsmtune.recipes.sst_size.study import Results, run, spec
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec
 
+pytestmark = pytest.mark.slow
+
 MIB = 1 << 20
 SCRIPTS = {
     "memtables": lambda files, memtables, noise: noise * (8 - 1.5 * log2(memtables)),

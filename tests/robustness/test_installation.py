@@ -60,6 +60,7 @@ def site(tmp_path: Path) -> Site:
     return Site(tmp_path, tmp_path / "cache", pack(tmp_path / "a.jar", build()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_download_that_is_interrupted(site: Site, how: signal.Signals) -> None:
     running = site.start(held=True)
@@ -87,6 +88,7 @@ def test_a_check_that_is_interrupted(site: Site) -> None:
     site.check_works()
 
 
+@pytest.mark.slow
 def test_killed_before_each_change_it_is_whole_or_not_there(site: Site) -> None:
     command = ["engines", "install", f"rocksdb@{VERSION}", "--trust"]
     environment = settings(site.jar) | {"XDG_CACHE_HOME": str(site.cache)}

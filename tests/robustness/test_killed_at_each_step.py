@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 EVERY = 11
 """`benchmarks/kills.py` does this at every place."""

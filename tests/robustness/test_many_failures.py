@@ -17,6 +17,8 @@ from lsmtune.store.home import Home
 from lsmtune.study.study import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
+pytestmark = pytest.mark.slow
+
 TRIALS = 200
 BASE_RUNS = 3
 FAILURES = [status for status in Status if status.failed]

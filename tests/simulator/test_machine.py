@@ -27,6 +27,7 @@ from lsmtune.trials import Status, TrialResult
 from lsmtune.workloads import Workload
 
 
+@pytest.mark.slow
 def test_short_runs_tell_how_fast_the_machine_is(tmp_path: Path) -> None:
     real = planted(writer=1.6, background=0.6, zlib=1.5)
     machine = calibrated(on(real), tmp_path, lambda _: None)
@@ -115,6 +116,7 @@ def test_a_new_study_and_a_calibration_run_the_same_rocksdb(
     assert calibrated_on("db_bench") == "7.8.3"
 
 
+@pytest.mark.slow
 def test_doctor_keeps_it_in_the_home_and_simulate_takes_it_from_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

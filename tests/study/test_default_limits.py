@@ -48,12 +48,14 @@ def made(**changes: Any) -> StudySpec:
     return make_spec({**SETTINGS, "knobs": "write_buffer_size", **changes}, "here")
 
 
+@pytest.mark.slow
 @pytest.mark.db_bench
 def test_default_limits_on_db_bench_are_measured(home: Home) -> None:
     spec = made(program="db_bench")
     check_verified(home, spec, engine_of(spec))
 
 
+@pytest.mark.slow
 @pytest.mark.db_bench
 @pytest.mark.parametrize("engine", ["rocksdb", pytest.param("embedded", marks=NEEDS_STORES)])
 def test_default_limits_on_a_library_are_measured(home: Home, engine: str, installed: Path) -> None:
@@ -69,6 +71,7 @@ def test_default_limits_on_the_simulator_are_measured(home: Home) -> None:
     check_verified(home, spec, engine_of(spec))
 
 
+@pytest.mark.slow
 def test_default_limits_on_tikv_are_measured(home: Home, tmp_path: Path) -> None:
     with site(tmp_path / "site") as place:
         given = place.study("writeheavy", memory="16GiB", objective="throughput_ops_s")
@@ -96,6 +99,7 @@ def test_default_limits_on_the_metrics_of_an_engine_are_measured(
     check_verified(home, spec, ScriptedEngine(scripted(names), engine))
 
 
+@pytest.mark.slow
 @NEEDS_MYROCKS
 @pytest.mark.db_bench
 def test_default_limits_on_myrocks_are_measured(home: Home) -> None:

@@ -9,6 +9,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from null_verifications import broken, verify_baseline
 
+pytestmark = pytest.mark.slow
+
 REPLAYS = 40
 
 

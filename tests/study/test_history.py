@@ -134,6 +134,7 @@ class Prepared:
         return next(self._configs)
 
 
+@pytest.mark.slow
 def test_a_trial_costs_the_same_after_few_trials_and_after_many(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

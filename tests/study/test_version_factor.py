@@ -95,6 +95,7 @@ def test_a_study_keeps_the_library_of_each_version(home: Home) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [OLD, NEW])
 def test_another_library_of_one_version_is_another_system(home: Home, version: str) -> None:
     run(home, make(), Played(flat))

@@ -1,9 +1,10 @@
 """The measured screenings that ship with lsmtune."""
 
-from importlib.resources import as_file, files
+import gzip
+from importlib.resources import files
 from typing import Literal
 
-from lsmtune.batch import BatchLine, read_batch
+from lsmtune.batch import BatchLine, parse_batch
 from lsmtune.knobs.defaults import nearest_of
 
 Mode = Literal["honest", "published"]
@@ -11,13 +12,13 @@ Mode = Literal["honest", "published"]
 SHIPPED_VERSION = "7.8.3"
 """RocksDB of the screenings whose files do not name a version; db_bench ran it."""
 _DATA = files("lsmtune") / "data" / "jin2022"
-_KIND = ".jsonl"
+_KIND = ".jsonl.gz"
 
 
 def shipped(mode: Mode, version: str = SHIPPED_VERSION) -> list[BatchLine]:
     """Return the runs of a mode that ship, measured on one of the `shipped_versions`."""
-    with as_file(_DATA / f"{data_name(mode, version)}{_KIND}") as path:
-        return read_batch(path)
+    name = f"{data_name(mode, version)}{_KIND}"
+    return parse_batch(gzip.decompress((_DATA / name).read_bytes()).decode(), name)
 
 
 def nearest_shipped(version: str) -> str:

@@ -99,10 +99,8 @@ def screen(
         flags=True,
     )  # fmt: skip
     spec = settings_of(resolve_screening(request, table, home, consent=ask))
-    found = api.screen(
-        spec, home, TerminalObserver(), output=output, jobs=jobs,
-        accept_noise=accept_noise,
-    )  # fmt: skip
+    watch = TerminalObserver()
+    found = api.screen(spec, home, watch, output=output, jobs=jobs, accept_noise=accept_noise)
     for line in screened_lines(found):
         note(line)
     if as_json:

@@ -113,7 +113,7 @@ def code_digest() -> str:
     package, digest = files("lsmtune"), hashlib.sha256()
     for room in ("knobs", "learning", "simulator", "optimizers", "comparison", "data"):
         for path in sorted(Path(str(package / room)).rglob("*")):
-            if path.suffix in (".py", ".toml", ".jsonl"):
+            if path.suffix in (".py", ".toml", ".gz"):
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 

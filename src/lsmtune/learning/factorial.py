@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from statsmodels.stats.multitest import multipletests
 
 from lsmtune.learning.factors import Floats
-from lsmtune.learning.variance import least_squares
+from lsmtune.learning.least_squares import LeastSquares, holm, least_squares
 from lsmtune.stats import Interval
 
 Levels = NDArray[np.int_]
@@ -72,14 +70,14 @@ def fit_factorial(levels: Levels, blocks: Sequence[int], outcome: Floats) -> Fac
     own = [_columns(levels[:, factor]) for factor in range(levels.shape[1])]
     constant = np.column_stack([np.ones(len(values)), _columns(np.asarray(blocks))])
     full = least_squares(values, np.column_stack([constant, *own]))
-    if full.df_resid < 1:
-        raise ValueError(f"{len(values)} runs are too few to estimate {full.df_model:.0f} effects")
+    if full.freedom < 1:
+        raise ValueError(f"{len(values)} runs are too few to estimate {full.rank - 1} effects")
     total = float(((values - values.mean()) ** 2).sum())
     tests = [
         _tested(full, values, [constant, *own[:at], *own[at + 1 :]], total)
         for at in range(len(own))
     ]
-    corrected = _corrected([p for p, _ in tests])
+    corrected = holm([p for p, _ in tests])
     effects, first = [], constant.shape[1]
     for at, (p, (_, share)) in enumerate(zip(corrected, tests, strict=True)):
         names = np.unique(levels[:, at])
@@ -102,36 +100,36 @@ def _columns(levels: Levels) -> Floats:
     return np.column_stack(columns) if columns else np.empty((len(levels), 0))
 
 
-def _is_told(full: Any, block: Floats, rest: Sequence[Floats]) -> bool:
+def _is_told(full: LeastSquares, block: Floats, rest: Sequence[Floats]) -> bool:
     """Whether each level of a factor adds something that no other factor says already."""
     without = np.linalg.matrix_rank(np.column_stack(rest))
-    return bool(full.model.rank == without + block.shape[1])
+    return bool(full.rank == without + block.shape[1])
 
 
-def _corrected(ps: Sequence[float]) -> list[float]:
-    """The probabilities, corrected for being several (Holm)."""
-    return [float(p) for p in multipletests(ps, method="holm")[1]] if ps else []
-
-
-def _tested(full: Any, values: Floats, rest: Sequence[Floats], total: float) -> tuple[float, float]:
+def _tested(
+    full: LeastSquares, values: Floats, rest: Sequence[Floats], total: float
+) -> tuple[float, float]:
     """How likely what the rest does not explain is chance, and its share of the variance."""
     reduced = least_squares(values, np.column_stack(rest))
-    if full.df_model <= reduced.df_model or total == 0:
+    if full.rank <= reduced.rank or total == 0:
         return 1.0, 0.0
-    share = max(0.0, float(reduced.ssr - full.ssr)) / total
-    if full.ssr <= np.finfo(float).eps * total:
+    share = max(0.0, reduced.squares - full.squares) / total
+    if full.squares <= np.finfo(float).eps * total:
         return (0.0 if share > 0 else 1.0), share
-    return float(full.compare_f_test(reduced)[1]), share
+    return full.p_against(reduced), share
 
 
-def _change(full: Any, place: int, *, relative: bool) -> Interval:
-    low, high = full.conf_int()[place]
-    bounds = (float(full.params[place]), float(low), float(high))
+def _change(full: LeastSquares, place: int, *, relative: bool) -> Interval:
+    bounds = (float(full.params[place]), *full.interval(place))
     return Interval(*(float(np.exp(b)) if relative else b for b in bounds))
 
 
 def _pairs(
-    main: Any, values: Floats, blocks: Sequence[Floats], own: Sequence[Floats], total: float
+    main: LeastSquares,
+    values: Floats,
+    blocks: Sequence[Floats],
+    own: Sequence[Floats],
+    total: float,
 ) -> list[PairEffect]:
     found = []
     for first, second in combinations(range(len(own)), 2):
@@ -139,8 +137,8 @@ def _pairs(
         if not products:
             continue
         wider = least_squares(values, np.column_stack([*blocks, *products]))
-        if wider.df_resid >= 1 and wider.df_model > main.df_model:
+        if wider.freedom >= 1 and wider.rank > main.rank:
             p, share = _tested(wider, values, blocks, total)
             found.append(PairEffect(first, second, p, share))
-    ps = _corrected([pair.p for pair in found])
+    ps = holm([pair.p for pair in found])
     return [replace(pair, p=p) for pair, p in zip(found, ps, strict=True)]

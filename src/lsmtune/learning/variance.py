@@ -1,17 +1,13 @@
 """Analysis of variance: of one factor, of all at once, and of runs of one config."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.stats import chi2, f_oneway
-from statsmodels.regression.linear_model import OLS
-from statsmodels.stats.multitest import multipletests
-from statsmodels.tools.sm_exceptions import SingularMatrixWarning
 
 from lsmtune.learning.factors import Design, Factor, Floats
+from lsmtune.learning.least_squares import holm, least_squares
 from lsmtune.stats import Interval
 
 _FEWEST = 2
@@ -53,25 +49,16 @@ def multi_factor(design: Design, outcome: Floats) -> list[Share]:
     full = least_squares(outcome, np.column_stack([ones, *blocks]))
     total = float(((outcome - outcome.mean()) ** 2).sum())
     parts = []
-    for place, block in enumerate(blocks):
+    for place in range(len(blocks)):
         rest = np.column_stack([ones, *blocks[:place], *blocks[place + 1 :]])
         reduced = least_squares(outcome, rest)
-        added = full.df_model - reduced.df_model
-        if block.shape[1] == 0 or added <= 0 or total == 0:
+        if full.rank <= reduced.rank or total == 0:
             parts.append((1.0, 0.0))
             continue
-        _, p, _ = full.compare_f_test(reduced)
-        parts.append((float(p), max(0.0, float(reduced.ssr - full.ssr)) / total))
-    corrected = multipletests([p for p, _ in parts], method="holm")[1]
-    return [Share(float(p), share) for p, (_, share) in zip(corrected, parts, strict=True)]
-
-
-def least_squares(outcome: Floats, matrix: Floats) -> Any:
-    """The fit of statsmodels' OLS, also where columns say the same."""
-    with warnings.catch_warnings():
-        # A column a name is one too many beside the mean; fit and degrees of freedom go by rank.
-        warnings.simplefilter("ignore", SingularMatrixWarning)
-        return OLS(outcome, matrix).fit()
+        share = max(0.0, reduced.squares - full.squares) / total
+        parts.append((full.p_against(reduced), share))
+    corrected = holm([p for p, _ in parts])
+    return [Share(p, share) for p, (_, share) in zip(corrected, parts, strict=True)]
 
 
 def _levels(factor: Factor) -> Floats:

@@ -1,4 +1,4 @@
-"""Contents of LOGs as CSV tables, for pandas, a spreadsheet or a plot of one's own."""
+"""Contents of LOGs as CSV tables, for a spreadsheet or a plot of one's own."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields

@@ -3,6 +3,7 @@
 import shutil
 from contextlib import AbstractContextManager
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
@@ -33,6 +34,8 @@ from lsmtune.trials import Base, TrialSpec
 
 __all__ = ["MyRocks"]
 
+_CLIENT, _INSTALL_CLIENT = "pymysql", "pip install 'lsmtune[myrocks]'"
+"""The package that speaks to the server, and how to install it."""
 _NEEDED = ("mariadb-install-db", "sysbench")
 
 
@@ -51,6 +54,8 @@ class MyRocks:
 
     def describe(self, workdir: Path) -> EngineFacts:
         """What a new server tells of itself; UserError when it cannot be used."""
+        if find_spec(_CLIENT) is None:
+            raise UserError(f"package {_CLIENT}: not installed; run `{_INSTALL_CLIENT}`")
         for program in _NEEDED:
             if shutil.which(program) is None:
                 raise UserError(

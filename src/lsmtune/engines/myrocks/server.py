@@ -8,9 +8,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pymysql
-from pymysql.cursors import Cursor
-
 from lsmtune.engines.attempt import MOST_CHARACTERS, disk_full, is_disk_full
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.system.deadline import ProcessTimeout
@@ -165,10 +162,19 @@ class Server:
 
     def query(self, statement: str) -> list[Row]:
         """The rows of a statement; TrialFailedError where the server refuses it."""
+        import pymysql  # noqa: PLC0415 - only the extra `myrocks` brings it
+
         try:
-            with self._connected() as cursor:
-                cursor.execute(statement)
-                return [tuple(row) for row in cursor.fetchall()]
+            connection = pymysql.connect(
+                unix_socket=str(self.socket), user="root", read_timeout=self.answer_s
+            )
+            try:
+                with connection.cursor() as cursor:
+                    cursor.execute(statement)
+                    return [tuple(row) for row in cursor.fetchall()]
+            finally:
+                with suppress(pymysql.MySQLError):
+                    connection.close()
         except pymysql.MySQLError as error:
             if self.process.running and error.args[:1] == (_LOST,):
                 reason = (
@@ -190,18 +196,6 @@ class Server:
         """RocksDB's variables, by their names without prefix."""
         rows = self.query("SHOW GLOBAL VARIABLES LIKE 'rocksdb%'")
         return {str(name).removeprefix("rocksdb_"): str(value) for name, value in rows}
-
-    @contextmanager
-    def _connected(self) -> Iterator[Cursor]:
-        connection = pymysql.connect(
-            unix_socket=str(self.socket), user="root", read_timeout=self.answer_s
-        )
-        try:
-            with connection.cursor() as cursor:
-                yield cursor
-        finally:
-            with suppress(pymysql.MySQLError):
-                connection.close()
 
 
 @contextmanager
