@@ -28,7 +28,7 @@ from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.spaces import knob_space
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.stats import Interval, ratio_interval
 from lsmtune.study.description import describe
 from lsmtune.system.workdir import workdir
@@ -96,7 +96,7 @@ class Pairs:
                 raise SystemExit(f"{load}: the options differ: {differing}")
 
     def _run(self, load: str, pair: int, program: str) -> dict[tuple[str, str], str]:
-        spec = StudySpec(workload=Workload(name=load, num=self._records))
+        spec = StudySettings(workload=Workload(name=load, num=self._records))
         _, ground = describe(spec, self._engines[DB_BENCH], self._folder)
         space = knob_space(spec, ground)
         settings = {**space.settings(space.default()), **CACHE}

@@ -46,7 +46,7 @@ from lsmtune.limits import no_default_limits  # noqa: E402
 from lsmtune.metrics.options_file import replace_options  # noqa: E402
 from lsmtune.rescale import rescaled  # noqa: E402
 from lsmtune.spaces import knob_space, with_fitting_scale  # noqa: E402
-from lsmtune.spec import Ground, StudySpec, make_spec  # noqa: E402
+from lsmtune.spec import Ground, StudySettings, make_spec  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
 from lsmtune.study.description import describe, rule_of_new  # noqa: E402
 from lsmtune.study.study import open_study  # noqa: E402
@@ -66,7 +66,7 @@ class Case:
     """A study with a preset on a baseline."""
 
     name: str
-    spec: StudySpec
+    spec: StudySettings
     ground: Ground
 
 

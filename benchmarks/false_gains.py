@@ -14,7 +14,7 @@ from typing import Any
 
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_pairs, complete_trials
 from lsmtune.study.runner import Event
@@ -26,7 +26,7 @@ from lsmtune.workloads import Workload
 
 REAL = 20
 RESULTS = Path(__file__).parent / "results"
-SPEC = StudySpec(study="false-gains", workload=Workload(num=50_000), base_runs=REAL)
+SPEC = StudySettings(study="false-gains", workload=Workload(num=50_000), base_runs=REAL)
 
 
 def show(event: Event) -> None:

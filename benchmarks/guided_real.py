@@ -22,7 +22,7 @@ from lsmtune.cli.progress import progress
 from lsmtune.comparison.runs import on_engine
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
-from lsmtune.spec import MIN_PAIRS, StudySpec
+from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.stats import Interval
 from lsmtune.store.home import Home
 from lsmtune.study.study import open_study
@@ -42,25 +42,25 @@ GUIDED, MOST = 8, 36
 SEEDS, UNSEEN = (1, 2, 3), (4, 5, 6)
 """Guided was changed after it had been measured under the first three."""
 
-Step = Callable[[StudySpec, Engine, Home], dict[str, Any]]
+Step = Callable[[StudySettings, Engine, Home], dict[str, Any]]
 
 
-def search(load: str, optimizer: str, seed: int) -> StudySpec:
+def search(load: str, optimizer: str, seed: int) -> StudySettings:
     """Return the search of that optimizer with that workload."""
-    return StudySpec(
+    return StudySettings(
         study=f"{load}-{optimizer}-{seed}".replace(" ", "-"), workload=LOADS[load],
         optimizer=optimizer, seed=seed, trials=GUIDED if optimizer == "guided" else MOST,
         early_stop=False, repeats=0, pairs=MIN_PAIRS, max_pairs=MIN_PAIRS,
     )  # fmt: skip
 
 
-def searched(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
+def searched(spec: StudySettings, engine: Engine, home: Home) -> dict[str, Any]:
     """Return the measured best value so far after each trial; 1 is the baseline."""
     (curve,) = on_engine([spec], engine, home, progress)
     return {"costs": list(curve.costs)}
 
 
-def confirmed(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
+def confirmed(spec: StudySettings, engine: Engine, home: Home) -> dict[str, Any]:
     """Return the winner's value relative to the baseline with its interval, and its constraints.
 
     The value is 1 if no trial beat the baseline.

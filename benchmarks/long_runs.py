@@ -20,7 +20,7 @@ from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.simulator import predict
-from lsmtune.spec import StudySpec, catalogue_of, without_load
+from lsmtune.spec import StudySettings, catalogue_of, without_load
 from lsmtune.study.description import describe
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, TrialSpec
@@ -56,7 +56,7 @@ def measured(run: tuple[str, int, dict[str, Value]], folder: Path) -> BatchLine:
     name, num, changes = run
     load = Workload(name="fillrandom", num=num)
     engine = RocksDB(DbBench("db_bench"))
-    _, ground = describe(StudySpec(workload=load, knobs="compression_type"), engine, folder)
+    _, ground = describe(StudySettings(workload=load, knobs="compression_type"), engine, folder)
     known = ground.base.settings
     settings = {name: v for name, v in settings_of(changes).items() if name in known}
     trial = TrialSpec(settings=settings, workload=load, protocol=PROTOCOL, seed=1)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from lsmtune.engines.scripted import ScriptedEngine, measured
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
 from lsmtune.study.study import open_study
@@ -45,7 +45,7 @@ class Replay:
 
 def verify_baseline(folder: Path, seed: int) -> Verdict:
     """Verify the baseline against itself."""
-    spec = StudySpec(study="null", seed=seed, base_runs=2)
+    spec = StudySettings(study="null", seed=seed, base_runs=2)
     engine = ScriptedEngine(Replay(seed))
     with (
         Home(folder, create=True) as home,

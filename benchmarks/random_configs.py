@@ -22,7 +22,7 @@ from lsmtune.batch import BatchLine, as_flags
 from lsmtune.engines.registry import engine_of
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec, without_load
+from lsmtune.spec import Ground, StudySettings, catalogue_of, make_spec, without_load
 from lsmtune.study.description import describe
 from lsmtune.trials import Base
 from lsmtune.workloads import Workload
@@ -63,7 +63,7 @@ def lines(
 
 
 def _configs(
-    spec: StudySpec, ground: Ground, own: Settings, rng: np.random.Generator
+    spec: StudySettings, ground: Ground, own: Settings, rng: np.random.Generator
 ) -> Iterator[dict[str, Value]]:
     """Yield random configs with some values of their own as flags of db_bench, without end."""
     base = ground.base.model_copy(update={"settings": {**ground.base.settings, **own}})
@@ -74,12 +74,12 @@ def _configs(
         yield {name: value for name, value in flags.items() if name in (*KNOBS, *own)}
 
 
-def _of_db_bench(spec: StudySpec) -> Ground:
+def _of_db_bench(spec: StudySettings) -> Ground:
     catalogue = catalogue_of(spec.engine, spec.workload)
     return Ground(catalogue, Base(options="", settings=catalogue.defaults(1)), OPEN_FILES)
 
 
-def _of_library(spec: StudySpec) -> Ground:
+def _of_library(spec: StudySettings) -> Ground:
     with tempfile.TemporaryDirectory() as folder:
         _, ground = describe(spec, engine_of(spec), Path(folder))
     return replace(ground, open_files=OPEN_FILES)

@@ -27,7 +27,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.limits import default_limits
 from lsmtune.objective import Metrics, log_deviation
 from lsmtune.spaces import knob_space
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import study_objective
 from lsmtune.store.records import complete_trials
@@ -52,9 +52,9 @@ LATENCIES = (
 VERIFICATIONS, PAIRS = 200, 12
 
 
-def spec_of(load: str, records: int, **settings: Any) -> StudySpec:
+def spec_of(load: str, records: int, **settings: Any) -> StudySettings:
     """Return the settings of a study with this workload."""
-    return StudySpec(rocksdb=VERSION, workload=Workload(name=load, num=records), **settings)
+    return StudySettings(rocksdb=VERSION, workload=Workload(name=load, num=records), **settings)
 
 
 def measure(load: str, records: int, wanted: int, folder: Path) -> None:

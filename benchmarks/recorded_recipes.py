@@ -37,7 +37,7 @@ from lsmtune.recipes.jin2022.page import render_jin2022
 from lsmtune.recipes.sst_size import study as sst_size
 from lsmtune.recipes.sst_size.page import render_sst_size
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec, catalogue_of
+from lsmtune.spec import Ground, StudySettings, catalogue_of
 from lsmtune.store.records import StoredTrial
 from lsmtune.trials import Base, Protocol, Role, TrialSpec
 from lsmtune.verdict import Pair
@@ -125,7 +125,7 @@ def _autotikv_part(name: autotikv.Name, asked: Asked, part: dict[str, Any]) -> a
     )
 
 
-def _knobs(spec: StudySpec) -> tuple[Knob, ...]:
+def _knobs(spec: StudySettings) -> tuple[Knob, ...]:
     catalogue = catalogue_of(spec.engine, spec.workload)
     base = Base(options="", settings=catalogue.defaults(Fraction(spec.scale)))
     return knob_space(spec, Ground(catalogue, base, _MANY_FILES)).knobs
@@ -185,7 +185,7 @@ def _pairs(verified: dict[str, Any]) -> tuple[Pair, ...]:
 
 
 def _experiment(
-    spec: StudySpec,
+    spec: StudySettings,
     document: dict[str, Any],
     version: str,
     trees: dict[tuple[int, ...], tuple[tuple[Level, ...], ...]] | None = None,

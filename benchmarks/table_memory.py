@@ -22,7 +22,7 @@ from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.knobs.memory import memory
 from lsmtune.knobs.types import Settings
 from lsmtune.spaces import full_records, knob_space
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study.description import describe, rule_of_new
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, TrialSpec
@@ -73,7 +73,7 @@ def run(value_size: int, changes: Settings, scale: Fraction, folder: Path) -> di
     """Return the estimate and the measurement of one config, in bytes."""
     engine = library_engine(loaded_library(VERSION, None))
     load = {"name": "fillrandom", "num": NUM[value_size], "value_size": value_size}
-    spec: StudySpec = make_spec({"workload": load, "scale": str(scale)}, "table memory")
+    spec: StudySettings = make_spec({"workload": load, "scale": str(scale)}, "table memory")
     _, ground = describe(spec, engine, folder, rule_of_new(spec))
     space = knob_space(spec, ground)
     base = space.settings(space.default())

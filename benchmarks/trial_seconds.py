@@ -22,7 +22,7 @@ from lsmtune.engines.base import Outcome, Places, Watch
 from lsmtune.engines.libraries.loaded import loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.spaces import knob_space
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.study.description import describe
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, TrialSpec
@@ -65,7 +65,7 @@ def stored() -> list[Row]:
 def run(version: str, seed: int, folder: Path) -> Row:
     """Return the seconds of a trial and of its parts."""
     engine = library_engine(loaded_library(version, None))
-    spec = StudySpec(workload=Workload(num=200_000))
+    spec = StudySettings(workload=Workload(num=200_000))
     _, ground = describe(spec, engine, folder)
     space = knob_space(spec, ground)
     settings = space.settings(space.default())

@@ -18,7 +18,7 @@ from random_configs import lines
 
 from lsmtune.cli.main import run
 from lsmtune.engines.registry import engine_of
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.calibration import calibrated
 from lsmtune.workloads import Workload
@@ -31,7 +31,7 @@ def calibrate(version: str, home_path: Path) -> str:
     """Return the calibration as JSON; it is made once for a folder."""
     with Home(home_path, create=True) as home:
         if not home.machine_path.exists():
-            machine = calibrated(engine_of(StudySpec(rocksdb=version)), home.work, print)
+            machine = calibrated(engine_of(StudySettings(rocksdb=version)), home.work, print)
             home.machine_path.write_text(machine.model_dump_json(indent=2) + "\n")
         return home.machine_path.read_text()
 

@@ -18,7 +18,7 @@ from warm_start import LIFTED, taken
 from lsmtune.cli.progress import progress
 from lsmtune.comparison.runs import engine_studies, on_engine
 from lsmtune.engines.registry import make_engine
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.workloads import Workload
 
@@ -27,9 +27,9 @@ ARMS = ("cold", "similar", "misleading")
 TRIALS, SEARCHES, NUM = 24, 3, 200_000
 
 
-def studies() -> dict[str, list[StudySpec]]:
+def studies() -> dict[str, list[StudySettings]]:
     """Return the studies of each arm; earlier studies come first."""
-    spec = StudySpec(
+    spec = StudySettings(
         workload=Workload(num=NUM), trials=TRIALS, optimizer="gp-ucb", limits=LIFTED,
         early_stop=False,
     )  # fmt: skip
@@ -48,7 +48,7 @@ def studies() -> dict[str, list[StudySpec]]:
     return arms
 
 
-def _alone(spec: StudySpec, **changed: object) -> StudySpec:
+def _alone(spec: StudySettings, **changed: object) -> StudySettings:
     return spec.model_copy(update={"repeats": 0, "pairs": 0, **changed})
 
 

@@ -37,7 +37,7 @@ from lsmtune.recipes.base import Asked  # noqa: E402
 from lsmtune.report.importance_page import render_importance  # noqa: E402
 from lsmtune.report.overview_page import render_overview  # noqa: E402
 from lsmtune.report.page import render_page  # noqa: E402
-from lsmtune.spec import StudySpec  # noqa: E402
+from lsmtune.spec import StudySettings  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
 from lsmtune.study.runner import Listener  # noqa: E402
 from lsmtune.workloads import Workload  # noqa: E402
@@ -205,7 +205,7 @@ def _comparison() -> str:
         for name, end in ends.items()
         for seed in range(1, 13)
     ]
-    return render_comparison(outcome(curves, 60, None, None), StudySpec(), real=False)
+    return render_comparison(outcome(curves, 60, None, None), StudySettings(), real=False)
 
 
 def _falling(end: float, seed: int, trials: int) -> tuple[float, ...]:
@@ -230,7 +230,7 @@ def _reproductions(scratch: Path) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def _silent(_: StudySpec) -> Iterator[Listener]:
+def _silent(_: StudySettings) -> Iterator[Listener]:
     yield lambda _: None
 
 

@@ -9,7 +9,7 @@ from lsmtune.api.figures import FIGURES
 
 _FUNCTIONS = ("tune", "verify", "result", "studies", "inspect", "simulate", "importance")
 _RECORDS = ("Result", "Claim", "Interval", "Inspection", "Simulation", "ImportanceResult")
-_OTHERS = ("Observer", "LsmtuneError", "UserError", "Cancelled", "StudySpec", "Knob", "Metric")
+_OTHERS = ("Observer", "LsmtuneError", "UserError", "Cancelled", "StudySettings", "Knob", "Metric")
 
 
 def python() -> str:

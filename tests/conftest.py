@@ -25,7 +25,7 @@ from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 
 if TYPE_CHECKING:  # slow imports: the process that hands out the tests does without them
     from lsmtune.recipes.base import Progress
-    from lsmtune.spec import StudySpec
+    from lsmtune.spec import StudySettings
     from lsmtune.study.runner import Listener
 
 # Without bytecode, workers and hundreds of small programs compile the same modules again.
@@ -147,7 +147,7 @@ def silent() -> "Progress":
     """Shows no progress."""
 
     @contextmanager
-    def listen(_: "StudySpec") -> "Iterator[Listener]":
+    def listen(_: "StudySettings") -> "Iterator[Listener]":
         yield lambda _: None
 
     return listen

@@ -23,7 +23,7 @@ from lsmtune.spaces import (
     new_rule,
     with_fitting_scale,
 )
-from lsmtune.spec import Ground, StudySpec, make_spec
+from lsmtune.spec import Ground, StudySettings, make_spec
 from lsmtune.trials import Base
 
 MIB = 1 << 20
@@ -52,7 +52,7 @@ def ground(cores: int = 2, **changes: Value) -> Ground:
     return Ground(CATALOGUE, Base(options="", settings=base), 20_000, SizeRule(cores=cores))
 
 
-def spec_of(**given: object) -> StudySpec:
+def spec_of(**given: object) -> StudySettings:
     return make_spec({"workload": {"name": "fillrandom", "num": 200_000}, **given}, "here")
 
 

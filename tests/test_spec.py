@@ -21,7 +21,7 @@ from lsmtune.knobs.memory import memory_bytes
 from lsmtune.knobs.types import Settings
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import knob_space
-from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec, make_spec, read_study_file
+from lsmtune.spec import BUDGET_KEYS, Ground, StudySettings, make_spec, read_study_file
 from lsmtune.tables import Cluster, Online, Screen
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import MIB
@@ -121,7 +121,7 @@ def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
     file.write_text(FULL)
     spec = make_spec(read_study_file(file), str(file))
     said = tomllib.loads(FULL)
-    assert said.keys() == StudySpec.model_fields.keys() - {
+    assert said.keys() == StudySettings.model_fields.keys() - {
         "sweep",
         "warm_start",
         "online",
@@ -189,7 +189,7 @@ PYDANTIC = r"[Ii]nput|valid (string|integer|number|boolean|tuple)|tuple|\[key\]|
 @pytest.mark.parametrize(
     ("table", "keys"),
     [
-        ("", StudySpec.model_fields),
+        ("", StudySettings.model_fields),
         ("workload", Workload.model_fields),
         ("protocol", Protocol.model_fields),
         ("screen", Screen.model_fields),
@@ -255,14 +255,14 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_there_is_another_value_for_every_setting() -> None:
-    assert OTHER_VALUES.keys() == StudySpec.model_fields.keys() - {
+    assert OTHER_VALUES.keys() == StudySettings.model_fields.keys() - {
         "study", "engine", "online", "tikv", "libraries"
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("key", sorted(OTHER_VALUES))
 def test_only_the_budget_may_change_within_a_study(key: str) -> None:
-    before, after = StudySpec(), make_spec({key: OTHER_VALUES[key]}, "here")
+    before, after = StudySettings(), make_spec({key: OTHER_VALUES[key]}, "here")
     assert (before.identity() == after.identity()) == (key in BUDGET_KEYS)
     assert (before.name == after.name) == (key in BUDGET_KEYS)
 
@@ -378,8 +378,8 @@ def test_a_screening_is_no_controlled_experiment() -> None:
 
 
 def test_the_given_name_wins_and_is_no_part_of_the_identity() -> None:
-    assert StudySpec(study="mine").name == "mine"
-    assert StudySpec(study="mine").identity() == StudySpec(study="yours").identity()
+    assert StudySettings(study="mine").name == "mine"
+    assert StudySettings(study="mine").identity() == StudySettings(study="yours").identity()
 
 
 def test_the_name_is_the_same_in_every_process() -> None:
@@ -395,13 +395,13 @@ def test_the_name_is_the_same_in_every_process() -> None:
 
 def test_what_is_stored_is_the_same_study_when_it_is_read_again() -> None:
     spec = make_spec(tomllib.loads(FULL), "here")
-    again = StudySpec.model_validate(spec.model_dump(mode="json"))
+    again = StudySettings.model_validate(spec.model_dump(mode="json"))
     assert again == spec
     assert again.identity() == spec.identity()
 
 
 def test_the_space_is_scaled_and_has_the_memory_of_the_base() -> None:
-    spec = StudySpec(scale="1/64", knobs="write_buffer_size, num_levels")
+    spec = StudySettings(scale="1/64", knobs="write_buffer_size, num_levels")
     space = knob_space(spec, ground())
     buffer, levels = space.knobs
     assert buffer.bounds() == (524_288, 1 << 20)  # the baseline's: more exceeds the memory limit
@@ -410,10 +410,10 @@ def test_the_space_is_scaled_and_has_the_memory_of_the_base() -> None:
 
 
 def test_memory_can_be_lifted_by_name_but_not_below_the_base() -> None:
-    lifted = knob_space(StudySpec(memory="64MiB"), ground())
+    lifted = knob_space(StudySettings(memory="64MiB"), ground())
     assert lifted.memory.limit_bytes == 64 << 20
     with pytest.raises(UserError, match=r"memory: .*10 MiB.*9 MiB"):
-        knob_space(StudySpec(memory="9MiB"), ground())
+        knob_space(StudySettings(memory="9MiB"), ground())
 
 
 def test_load_decides_knobs_and_objective_where_the_user_does_not() -> None:
@@ -522,13 +522,13 @@ def test_direct_reads_belong_to_the_load_and_are_not_searched() -> None:
 
 
 def test_a_cache_that_is_given_scales_with_the_tree() -> None:
-    space = knob_space(StudySpec(cache="512MiB", knobs="cache_size", memory="1GiB"), ground())
+    space = knob_space(StudySettings(cache="512MiB", knobs="cache_size", memory="1GiB"), ground())
     assert space.base["cache_size"] == 8 << 20
     assert space.knobs[0].bounds() == (512 << 10, 32 << 20)
 
 
 def test_the_smallest_cache_that_is_allowed_is_the_smallest_that_a_trial_gets() -> None:
-    spec = StudySpec(cache="65536", scale="1", knobs="cache_size", memory="1GiB")
+    spec = StudySettings(cache="65536", scale="1", knobs="cache_size", memory="1GiB")
     assert knob_space(spec, ground()).base["cache_size"] == 65536
     assert "MiB" not in refusal({"cache": "64kB"})
 
@@ -536,7 +536,7 @@ def test_the_smallest_cache_that_is_allowed_is_the_smallest_that_a_trial_gets() 
 def test_the_ranges_reach_around_the_users_own_base() -> None:
     settings: Settings = {**ground().base.settings, "max_bytes_for_level_base": 4 << 30}
     own = Ground(load("rocksdb"), Base(options="", settings=settings), open_files=1024)
-    spec = StudySpec(base="OPTIONS", knobs="max_bytes_for_level_base")
+    spec = StudySettings(base="OPTIONS", knobs="max_bytes_for_level_base")
     low, high = knob_space(spec, own).knobs[0].bounds()
     assert low <= (4 << 30) / 64 / 4
     assert high >= 4 * (4 << 30) / 64
@@ -546,7 +546,7 @@ def test_what_was_not_changed_comes_back_to_the_byte_at_full_size() -> None:
     odd = (256 << 20) + 7
     settings: Settings = {**ground().base.settings, "max_bytes_for_level_base": odd}
     own = Ground(load("rocksdb"), Base(options="", settings=settings), open_files=1024)
-    spec = StudySpec(base="OPTIONS", knobs="max_bytes_for_level_base,block_size")
+    spec = StudySettings(base="OPTIONS", knobs="max_bytes_for_level_base,block_size")
     config = knob_space(spec, own).canonical(
         {"max_bytes_for_level_base": odd // 64, "block_size": 8192}
     )
@@ -558,7 +558,9 @@ def test_what_was_not_changed_comes_back_to_the_byte_at_full_size() -> None:
 def test_at_the_scale_of_the_study_a_config_is_as_it_ran() -> None:
     """Even if later rules would allow it no more: here, an eighth of the written bytes."""
     own = ground()
-    ran = StudySpec(workload=Workload(num=10_000_000), knobs="write_buffer_size", memory="16GiB")
+    ran = StudySettings(
+        workload=Workload(num=10_000_000), knobs="write_buffer_size", memory="16GiB"
+    )
     config = knob_space(ran, own).canonical({"write_buffer_size": 16 << 20})
     small = ran.model_copy(update={"workload": Workload(num=1000)})
     assert knob_space(small, own).legalise(config) != config
@@ -574,7 +576,7 @@ MEMORY_KNOBS = "cache_size,write_buffer_size,max_write_buffer_number,row_cache_s
 def test_memory_that_memtables_do_not_use_at_full_size_belongs_to_the_cache(
     cache: str | None,
 ) -> None:
-    own, spec = ground(), StudySpec(knobs=MEMORY_KNOBS, cache=cache)
+    own, spec = ground(), StudySettings(knobs=MEMORY_KNOBS, cache=cache)
     here, full = knob_space(spec, own), knob_space(spec, own, Fraction(1))
     rng = np.random.default_rng(1)
     grid = next(knob.grid for knob in full.knobs if knob.name == "cache_size")
@@ -592,7 +594,7 @@ def test_memory_that_memtables_do_not_use_at_full_size_belongs_to_the_cache(
 
 
 def test_a_cache_that_the_memtables_do_not_need_is_not_smaller_than_the_baselines() -> None:
-    spec = StudySpec(knobs=MEMORY_KNOBS)
+    spec = StudySettings(knobs=MEMORY_KNOBS)
     small = {"cache_size": 1 << 20, "write_buffer_size": 2 << 20, "max_write_buffer_number": 4}
     config = knob_space(spec, ground()).legalise(small)
     assert config["cache_size"] == 1 << 20
@@ -624,9 +626,9 @@ def test_a_named_rocksdb_runs_on_the_driver(key: str) -> None:
 
 
 def test_a_study_without_a_named_rocksdb_keeps_its_identity() -> None:
-    assert not {"rocksdb", "library"} & StudySpec().lasting().keys()
+    assert not {"rocksdb", "library"} & StudySettings().lasting().keys()
     assert make_spec({"rocksdb": None, "library": None}, "stored").identity() == (
-        StudySpec().identity()
+        StudySettings().identity()
     )
 
 

@@ -29,7 +29,7 @@ from lsmtune.metrics.statistics import parse_statistics
 from lsmtune.reading import read_text
 from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.workloads import Workload
 from mutated.homes import stored_home
 from mutated.reader import (
@@ -60,7 +60,7 @@ def _options(data: bytes, folder: Path) -> None:
         with suppress(UserError):
             base = engine.base(FACTS, own, folder)
             "\n".join(baseline_lines(base, verbose=True)).encode()
-            spec = StudySpec(base=str(path), engine=engine.name)  # type: ignore[arg-type]
+            spec = StudySettings(base=str(path), engine=engine.name)  # type: ignore[arg-type]
             ground = Ground(engine.catalogue, base, 1024)
             space = knob_space(spec, ground)
             "\n".join(plan_lines(spec, folder, FACTS, ground, space)).encode()

@@ -8,7 +8,7 @@ from lsmtune.cli import screening
 from lsmtune.comparison import runs as compared
 from lsmtune.errors import UserError
 from lsmtune.simulator.native import default_constants
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study.screen import usable_lines
 from lsmtune.system.host import describe_host
 from mutated.reader import Reader, command, commands, write_file
@@ -68,7 +68,7 @@ def _searches(data: bytes, folder: Path) -> None:
     """The finished searches of a comparison; a search that is missing is not run."""
     kept = write_file(data, folder, "searches.jsonl")
     compared._run_all = lambda *_: iter(())  # type: ignore[assignment]
-    for curve in compared.on_model(StudySpec(), ("tpe", "random"), 2, kept, 1, home=folder):
+    for curve in compared.on_model(StudySettings(), ("tpe", "random"), 2, kept, 1, home=folder):
         json.dumps(curve.costs)
 
 

@@ -12,7 +12,7 @@ from lsmtune.errors import UserError
 from lsmtune.limits import parse_limit
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec
+from lsmtune.spec import Ground, StudySettings, catalogue_of, make_spec
 from lsmtune.study.description import check_files
 from lsmtune.study.enough_data import too_few
 from lsmtune.trials import Base
@@ -56,7 +56,7 @@ EXPERIMENT = (
 )
 
 
-def settle(spec: StudySpec, folder: Path) -> None:
+def settle(spec: StudySettings, folder: Path) -> None:
     """Go as far with the settings as `tune` does before it starts the engine."""
     make_optimizer(spec.optimizer)
     check_files(spec.workload)

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from lsmtune.errors import Cancelled, LsmtuneError, UserError
     from lsmtune.knobs.types import Knob
     from lsmtune.metrics.definitions import Metric
-    from lsmtune.spec import StudySpec
+    from lsmtune.spec import StudySettings
     from lsmtune.stats import Interval
     from lsmtune.study.observer import Observer
 
 __version__ = "0.2.0"
 __all__ = [
     "Cancelled", "Claim", "ImportanceResult", "Inspection", "Interval", "Knob", "LsmtuneError",
-    "Metric", "Observer", "Result", "Simulation", "StudySpec", "UserError", "importance",
+    "Metric", "Observer", "Result", "Simulation", "StudySettings", "UserError", "importance",
     "inspect", "result", "simulate", "studies", "tune", "verify",
 ]  # fmt: skip
 
@@ -46,7 +46,7 @@ _MODULES = {
     "Observer": "lsmtune.study.observer",
     "Result": "lsmtune.api.study_result",
     "Simulation": "lsmtune.api.simulate",
-    "StudySpec": "lsmtune.spec",
+    "StudySettings": "lsmtune.spec",
     "UserError": "lsmtune.errors",
 }
 """The module of each public record; functions are in `_PUBLIC`."""

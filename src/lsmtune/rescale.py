@@ -7,7 +7,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 from lsmtune.rescale_old_rule import rescaled_by_old_rule
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec, without_load
+from lsmtune.spec import Ground, StudySettings, without_load
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Rescaled:
     reasons: tuple[str, ...] = ()
 
 
-def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -> Rescaled:
+def rescaled(spec: StudySettings, ground: Ground, config: Config, scale: Fraction) -> Rescaled:
     """Return a config at another scale: sizes grow by the same factor, the rest stays.
 
     UserError if a tree of that scale cannot have a value of the config.

@@ -9,11 +9,11 @@ from math import isclose
 
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 from lsmtune.spaces import catalogue_in, knob_space
-from lsmtune.spec import Ground, StudySpec, without_load
+from lsmtune.spec import Ground, StudySettings, without_load
 
 
 def rescaled_by_old_rule(
-    spec: StudySpec, ground: Ground, config: Config, scale: Fraction
+    spec: StudySettings, ground: Ground, config: Config, scale: Fraction
 ) -> tuple[Settings, Settings, tuple[str, ...]]:
     """Return the settings of a config at another scale, the values that they replace, and why.
 

@@ -15,7 +15,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.threads import with_cores
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.rule import FULL_SIZE, FULL_SIZE_ENGINES, SizeRule
-from lsmtune.spec import LOAD_KNOBS, Ground, StudySpec
+from lsmtune.spec import LOAD_KNOBS, Ground, StudySettings
 from lsmtune.spec_defaults import for_online
 from lsmtune.units import format_bytes, parse_size
 from lsmtune.workloads.operations import written_bytes
@@ -25,7 +25,7 @@ _CACHE_BELOW, _CACHE_ABOVE = 16, 4
 _CACHE, _ROW_CACHE = "cache_size", "row_cache_size"
 
 
-def knob_space(spec: StudySpec, ground: Ground, scale: Fraction | None = None) -> KnobSpace:
+def knob_space(spec: StudySettings, ground: Ground, scale: Fraction | None = None) -> KnobSpace:
     """Return the knob space around the baseline, at the study's scale or another.
 
     Raises UserError if the knobs, the memory limit or the scale do not fit.
@@ -42,7 +42,7 @@ def knob_space(spec: StudySpec, ground: Ground, scale: Fraction | None = None) -
     return small_space(full, catalogue.knobs, scale)
 
 
-def _space(spec: StudySpec, ground: Ground, catalogue: Catalogue, scale: Fraction) -> KnobSpace:
+def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fraction) -> KnobSpace:
     """Return the space at a scale as if there were no full-size tree."""
     factor = float(scale)
     settings = with_families(ground.base.settings, spec.workload.column_families)
@@ -71,7 +71,7 @@ def _space(spec: StudySpec, ground: Ground, catalogue: Catalogue, scale: Fractio
     return space.fitted()
 
 
-def with_fitting_scale(spec: StudySpec, ground: Ground) -> tuple[StudySpec, str | None]:
+def with_fitting_scale(spec: StudySettings, ground: Ground) -> tuple[StudySettings, str | None]:
     """Return the settings with a scale at which the baseline is exact, and a remark if it changed.
 
     UserError if the user gave a smaller scale.
@@ -113,13 +113,13 @@ def _fitting_scale(base: Settings, catalogue: Catalogue, scale: Fraction) -> Fra
     return fitting
 
 
-def new_rule(spec: StudySpec, cores: int) -> SizeRule | None:
+def new_rule(spec: StudySettings, cores: int) -> SizeRule | None:
     """Return the rule of a new study; None for a published preset, and for full-size engines."""
     is_published = load_catalogue(spec.engine).is_published(spec.knobs)
     return None if is_published or spec.engine in FULL_SIZE_ENGINES else SizeRule(cores=cores)
 
 
-def stored_rule(spec: StudySpec, rule: SizeRule | None) -> dict[str, Any] | None:
+def stored_rule(spec: StudySettings, rule: SizeRule | None) -> dict[str, Any] | None:
     """Return the rule of a new study as it is stored; None for a published preset."""
     if rule is not None:
         return rule.model_dump()
@@ -127,7 +127,7 @@ def stored_rule(spec: StudySpec, rule: SizeRule | None) -> dict[str, Any] | None
     return None if is_published or spec.engine not in FULL_SIZE_ENGINES else FULL_SIZE
 
 
-def assumed_cache_bytes(spec: StudySpec, ground: Ground) -> int | None:
+def assumed_cache_bytes(spec: StudySettings, ground: Ground) -> int | None:
     """Return the size of the block cache that stands in for that of the user's OPTIONS file.
 
     None if the user gave the size, or no such file, or if the study has no rule of sizes.
@@ -138,7 +138,7 @@ def assumed_cache_bytes(spec: StudySpec, ground: Ground) -> int | None:
     return None if size is None or ground.rule is None else int(size)
 
 
-def full_records(spec: StudySpec) -> Records | None:
+def full_records(spec: StudySettings) -> Records | None:
     """Return the live records of the full-size tree; None if their number is unknown."""
     load = spec.workload
     if load.preset.engine != "rocksdb":
@@ -149,7 +149,7 @@ def full_records(spec: StudySpec) -> Records | None:
     return Records(count, load.key_size, load.value_size, is_overwritten)
 
 
-def catalogue_in(spec: StudySpec, ground: Ground) -> Catalogue:
+def catalogue_in(spec: StudySettings, ground: Ground) -> Catalogue:
     """Return the knobs that the baseline has, adapted to the study."""
     known = ground.catalogue.restricted(
         with_families(ground.base.settings, spec.workload.column_families)
@@ -159,22 +159,22 @@ def catalogue_in(spec: StudySpec, ground: Ground) -> Catalogue:
     return replace(known, knobs=tuple(_of_study(spec, ground, knob) for knob in known.knobs))
 
 
-def preset_start(spec: StudySpec, ground: Ground) -> Settings:
+def preset_start(spec: StudySettings, ground: Ground) -> Settings:
     """Return the preset's changes to the baseline; none if the user gave a baseline."""
     return _preset_start(spec, catalogue_in(spec, ground))
 
 
-def _preset_start(spec: StudySpec, catalogue: Catalogue) -> Settings:
+def _preset_start(spec: StudySettings, catalogue: Catalogue) -> Settings:
     return catalogue.begun(spec.knobs) if spec.base is None else {}
 
 
-def _started(spec: StudySpec, catalogue: Catalogue, settings: Settings) -> Settings:
+def _started(spec: StudySettings, catalogue: Catalogue, settings: Settings) -> Settings:
     """Return the full-size settings of the baseline: with those of the preset, and the cache."""
     cache: Settings = {} if spec.cache_bytes is None else {_CACHE: spec.cache_bytes}
     return {**settings, **_preset_start(spec, catalogue), **cache}
 
 
-def _of_study(spec: StudySpec, ground: Ground, knob: Knob) -> Knob:
+def _of_study(spec: StudySettings, ground: Ground, knob: Knob) -> Knob:
     """Return the knob for a study. Without a rule of sizes, only a given block cache scales."""
     if ground.rule is None and knob.name in (_CACHE, _ROW_CACHE):
         knob = knob.model_copy(update={"scales": False})
@@ -187,7 +187,7 @@ def _of_study(spec: StudySpec, ground: Ground, knob: Knob) -> Knob:
     return knob.model_copy(update={"scales": True, "default": size, "low": low, "high": high})
 
 
-def _memtable_limit(spec: StudySpec, base: Settings, scale: float) -> int | None:
+def _memtable_limit(spec: StudySettings, base: Settings, scale: float) -> int | None:
     """Return how many bytes memtables may hold; None for experiments."""
     written = written_bytes(spec.workload)
     if written is None or spec.screen or spec.sweep:
@@ -195,7 +195,7 @@ def _memtable_limit(spec: StudySpec, base: Settings, scale: float) -> int | None
     return memtable_limit(base, written * scale / float(spec.scale_value))
 
 
-def _ranged(spec: StudySpec, knob: Knob, base: Settings) -> Knob:
+def _ranged(spec: StudySettings, knob: Knob, base: Settings) -> Knob:
     """Return the knob, its range widened around the value of a user's baseline."""
     own = spec.base is not None or spec.engine == "tikv"
     return knob.around(base[knob.name]) if own else knob

@@ -72,7 +72,7 @@ class Ground:
         return version_of_options(self.base.options)
 
 
-class StudySpec(BaseModel):
+class StudySettings(BaseModel):
     """Settings of a study. Texts have the same form as on the command line.
 
     The search ends at the first of `trials`, `budget` and `until`. A `screen` or `sweep` table
@@ -269,7 +269,7 @@ class StudySpec(BaseModel):
             exclude_none=True,
         )
 
-    def changed_since(self, before: "StudySpec") -> list[str]:
+    def changed_since(self, before: "StudySettings") -> list[str]:
         """Return the settings that differ, of those that may not change in a study."""
         then, now = before.lasting(), self.lasting()
         return [key for key in dict.fromkeys((*then, *now)) if then.get(key) != now.get(key)]
@@ -299,13 +299,13 @@ def without_load(settings: Settings) -> Settings:
 
 def make_spec(
     given: Mapping[str, Any], where: str, flags: Mapping[str, str] | None = None
-) -> StudySpec:
+) -> StudySettings:
     """Return the checked settings; UserError with place, key, value and what is allowed.
 
     `flags` has the flag of each key that the command line gave; a message about the key names it.
     """
     try:
-        return StudySpec.model_validate(given)
+        return StudySettings.model_validate(given)
     except ValidationError as error:
         problems = _in_words(error)
     except UserError as error:
@@ -323,7 +323,7 @@ def _in_words(error: ValidationError) -> list[str]:
 
 
 _TABLES: dict[tuple[int | str, ...], type[BaseModel]] = {
-    (): StudySpec,
+    (): StudySettings,
     ("workload",): Workload,
     ("workload", "mix"): Mix,
     ("protocol",): Protocol,

@@ -9,7 +9,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.limits import default_limits
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.rule import SizeRule
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy
 from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
@@ -53,7 +53,7 @@ class Written:
     def __init__(self, home: Home, *, of_today: bool = False, **spec: Any) -> None:
         facts = {"version": "0", "assertions_enabled": False}
         self.home = home
-        limits = StudySpec.model_validate(spec).parsed_objective.limits
+        limits = StudySettings.model_validate(spec).parsed_objective.limits
         constraints = [asdict(limit) for limit in limits]
         given = {"study": "s", **spec}
         rule = SizeRule(cores=2).model_dump() if of_today else None

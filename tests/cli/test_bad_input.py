@@ -16,7 +16,7 @@ from lsmtune.cli.main import run
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.catalogue import load
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.study import open_study
 from lsmtune.trials import TrialResult, TrialSpec
@@ -37,7 +37,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         runs += 1
         return measured(write_amp=1 / runs)
 
-    spec = StudySpec(
+    spec = StudySettings(
         study=STUDY, optimizer="random", trials=TRIALS, base_runs=1, finalists=1, pairs=0
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -362,8 +362,8 @@ def test_an_empty_study_file_means_the_defaults(
 ) -> None:
     assert run(["tune", "empty.toml", "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
-    assert plan["workload"]["num"] == StudySpec().workload.num
-    assert len(plan["knobs"]) == len(load("rocksdb").select(StudySpec().knobs))
+    assert plan["workload"]["num"] == StudySettings().workload.num
+    assert len(plan["knobs"]) == len(load("rocksdb").select(StudySettings().knobs))
 
 
 def test_a_db_bench_beside_the_user_is_found(

@@ -16,7 +16,7 @@ from lsmtune.engines.base import Live, Places, Watch, Window
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Settings
 from lsmtune.report.online_section import tuned, windows_plot
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study import session
 from lsmtune.trials import Base, Judgement, Protocol, TrialSpec
@@ -119,7 +119,7 @@ def test_a_key_without_effect_is_refused(
     tmp_path: Path, own_host: Path, capsys: pytest.CaptureFixture[str], key: str
 ) -> None:
     """The default value too: the user set it because an effect was expected."""
-    fields = {"study", *StudySpec.model_fields, *Protocol.model_fields, *Workload.model_fields}
+    fields = {"study", *StudySettings.model_fields, *Protocol.model_fields, *Workload.model_fields}
     table, _, name = key.rpartition(".")
     assert name in fields
     values: dict[str, object] = {

@@ -9,7 +9,7 @@ from fakes.patience import eventually
 from lsmtune.cli.progress import progress, working
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.baseline_text import baseline_lines
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.study import open_study
 from lsmtune.trials import Base
@@ -48,7 +48,7 @@ def test_failed_work_ends_its_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_study_in_a_pipe_prints_a_line_per_phase_and_trial(
     tmp_path: Path, own_host: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spec = StudySpec(
+    spec = StudySettings(
         study="s", optimizer="random", trials=2, base_runs=2, finalists=1, repeats=1, pairs=0
     )
     engine = ScriptedEngine(lambda _: measured(write_amp=2.0))
@@ -73,7 +73,7 @@ def test_continued_search_compares_with_the_baseline_of_the_first_call(
 ) -> None:
     engine = ScriptedEngine(lambda _: measured(write_amp=2.0))
     for trials in (1, 3):
-        spec = StudySpec(study="s", optimizer="random", objective="write_amp", trials=trials,
+        spec = StudySettings(study="s", optimizer="random", objective="write_amp", trials=trials,
                          base_runs=2, finalists=1, repeats=0, pairs=0)  # fmt: skip
         capsys.readouterr()
         with (

@@ -11,7 +11,7 @@ from lsmtune.cli.main import run
 from lsmtune.cli.plan import plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spaces import knob_space
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study import busy, runner
 from lsmtune.study.description import describe
 
@@ -21,7 +21,7 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "DISTURBED_PERCENT", 5.0)
 
 
-def spec(num: int = 1_000_000) -> StudySpec:
+def spec(num: int = 1_000_000) -> StudySettings:
     return make_spec({"study": "s", "workload": {"num": num}}, "test")
 
 

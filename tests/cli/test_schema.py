@@ -15,7 +15,7 @@ import typer
 from lsmtune import study_keys
 from lsmtune.cli.main import app, run
 from lsmtune.optimizers.registry import OPTIMIZERS
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study_keys import flag_help, split_default
 from lsmtune.workloads import PRESETS
 
@@ -62,7 +62,7 @@ def test_every_key_is_described(schema: dict[str, Any]) -> None:
     keys = [(f"{table}.{key}", told) for table, s in tables(schema)
             for key, told in s["properties"].items()]  # fmt: skip
     assert [key for key, told in keys if not told.get("description")] == []
-    assert set(schema["properties"]) == set(StudySpec.model_fields)
+    assert set(schema["properties"]) == set(StudySettings.model_fields)
 
 
 def test_no_description_is_of_an_unknown_key(schema: dict[str, Any]) -> None:
@@ -124,8 +124,8 @@ def test_names_are_offered(schema: dict[str, Any]) -> None:
 
 def test_defaults_are_those_of_a_study(schema: dict[str, Any]) -> None:
     told = {k: s["default"] for k, s in schema["properties"].items() if "default" in s}
-    assert told["trials"] == StudySpec().trials
-    assert make_spec(told, "the defaults of the schema") == StudySpec()
+    assert told["trials"] == StudySettings().trials
+    assert make_spec(told, "the defaults of the schema") == StudySettings()
 
 
 @pytest.mark.skipif(not find_spec("jsonschema"), reason="the package jsonschema is not installed")

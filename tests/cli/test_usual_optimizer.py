@@ -12,7 +12,7 @@ pytest.importorskip("lsmsim", reason="the native core is not built here")
 from lsmtune.api.default_optimizer import with_usual_optimizer
 from lsmtune.cli.main import run
 from lsmtune.simulator import Compared
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 
 
@@ -22,7 +22,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def usual(home: Path, **given: Any) -> str:
-    return with_usual_optimizer(StudySpec(**given), home, lambda _: None).optimizer
+    return with_usual_optimizer(StudySettings(**given), home, lambda _: None).optimizer
 
 
 def test_the_simulator_leads_and_nothing_is_made_to_tell(home: Path) -> None:
@@ -42,7 +42,7 @@ def test_the_simulator_leads_and_nothing_is_made_to_tell(home: Path) -> None:
     ],
 )
 def test_what_it_does_not_know_is_searched_as_ever(home: Path, given: Mapping[str, Any]) -> None:
-    assert usual(home, **given) == StudySpec().optimizer != "guided"
+    assert usual(home, **given) == StudySettings().optimizer != "guided"
 
 
 def test_so_it_is_where_no_simulator_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ def test_it_leads_on_versions_near_one_on_which_it_is_exact(
     inexact = (Compared("7.8.3", 0.04), Compared("11.8.1", 0.25))
     monkeypatch.setattr("lsmtune.simulator.versions.COMPARED", inexact)
     for version, optimizer in (("11.1.2", "tpe"), ("7.10.2", "guided")):
-        spec = StudySpec(rocksdb=version)
+        spec = StudySettings(rocksdb=version)
         assert with_usual_optimizer(spec, home, told.append).optimizer == optimizer
     assert len(told) == 1
     assert "11.8.1" in told[0]
@@ -68,7 +68,7 @@ def test_it_leads_on_versions_near_one_on_which_it_is_exact(
 def test_a_study_goes_on_by_what_it_began_with(home: Path) -> None:
     with Home(home, create=True) as opened:
         for name in ("tpe", "guided"):
-            spec = StudySpec(study=name, optimizer=name)
+            spec = StudySettings(study=name, optimizer=name)
             opened.add_study(name, spec.model_dump(mode="json"), {}, {}, [])
     assert usual(home, study="tpe") == "tpe"
     assert usual(home, study="guided") == "guided"

@@ -5,7 +5,7 @@ import re
 from lsmtune.comparison.against_random import against_random
 from lsmtune.comparison.page import headline_text, render_comparison
 from lsmtune.comparison.race import Curve, Outcome, outcome
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 
 SEEDS = range(1, 9)
 
@@ -66,7 +66,7 @@ def test_headline_without_random_search_says_so() -> None:
 
 def test_page_lists_every_optimizer_with_its_ratio_to_random_search() -> None:
     found = compared(search("good", 0.5), search("bad", 0.95), search("random", 0.8))
-    page = render_comparison(found, StudySpec(), real=False)
+    page = render_comparison(found, StudySettings(), real=False)
     assert page.count('class="plot"') == 1
     for name in ("good", "bad", "random"):
         assert f'<th scope="row">{name}</th>' in page

@@ -13,7 +13,7 @@ from lsmtune.comparison.race import (
 )
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.base import Observation
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.stats import median_interval
 
 
@@ -61,7 +61,7 @@ def test_outcome_document_has_the_fields_that_scripts_rely_on() -> None:
 
 
 def test_page_has_every_optimizer_with_its_interval() -> None:
-    page = render_comparison(outcome(CURVES, 10, None, None), StudySpec(), real=False)
+    page = render_comparison(outcome(CURVES, 10, None, None), StudySettings(), real=False)
     assert all(f">{name}</th>" in page for name in ("fast", "slow"))
     assert "0.42" in page
 

@@ -18,7 +18,7 @@ from lsmtune.engines.rocksdb.options import own_options, read_settings
 from lsmtune.engines.scripted import Script, ScriptedEngine
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import parse_options
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
 from lsmtune.trials import Base, Status, TrialResult, TrialSpec
 
@@ -146,7 +146,7 @@ class Recorded:
     kind: Callable[[Script, str, str], ScriptedEngine] = ScriptedEngine
 
     @property
-    def spec(self) -> StudySpec:
+    def spec(self) -> StudySettings:
         """The settings as `lsmtune` makes them of what the user gave."""
         return make_spec(self.given, "recorded")
 

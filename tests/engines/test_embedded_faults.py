@@ -10,13 +10,13 @@ from lsmtune.engines import embedded
 from lsmtune.engines.registry import engine_of, make_engine
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 
-def spec(**fields: object) -> StudySpec:
-    return StudySpec.model_validate({"engine": "embedded", **fields})
+def spec(**fields: object) -> StudySettings:
+    return StudySettings.model_validate({"engine": "embedded", **fields})
 
 
 def catalogue_of(store: str) -> Catalogue:

@@ -17,7 +17,7 @@ from lsmtune.engines.base import Watch
 from lsmtune.engines.libraries.installed import default_engine, installed_engines
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Value
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.trials import Status
 from lsmtune.units import MIB
 from lsmtune.workloads import Workload
@@ -32,7 +32,7 @@ SMALL = Workload(num=30_000, value_size=100)
 def rig(tmp_path_factory: pytest.TempPathFactory, installed: Path) -> Rig:
     usual = default_engine(installed_engines(installed))
     assert usual is not None
-    spec = StudySpec(engine="embedded", workload=SMALL, scale="1", library=str(usual.library))
+    spec = StudySettings(engine="embedded", workload=SMALL, scale="1", library=str(usual.library))
     return Rig("", tmp_path_factory.mktemp("stores"), spec, protocol={"quiet_s": 0.05})
 
 

@@ -11,7 +11,7 @@ from lsmtune.engines.libraries.installed import Installed, installed_engines
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.spaces import catalogue_in
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.trials import Status
 from lsmtune.workloads import PRESETS, Workload
 
@@ -33,7 +33,7 @@ def engine(request: pytest.FixtureRequest, installed: Path) -> Installed:
 def rig(engine: Installed, installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Rig:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(installed.parents[1]))
-        spec = StudySpec(rocksdb=engine.record.version)
+        spec = StudySettings(rocksdb=engine.record.version)
         return Rig("", tmp_path_factory.mktemp(engine.record.version), spec)
 
 
@@ -41,7 +41,7 @@ def rig(engine: Installed, installed: Path, tmp_path_factory: pytest.TempPathFac
 def newest(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Rig:
     """The newest version, named by its file."""
     library = installed_engines(installed)[-1].library
-    return Rig("", tmp_path_factory.mktemp("newest"), StudySpec(library=str(library)))
+    return Rig("", tmp_path_factory.mktemp("newest"), StudySettings(library=str(library)))
 
 
 def test_a_trial_measures_what_happened(rig: Rig, engine: Installed) -> None:
@@ -181,7 +181,7 @@ def test_a_base_of_another_version_runs_without_what_this_one_lacks(
     if not others:
         pytest.skip("one version is installed")
     (tmp_path / "other").mkdir()
-    other = Rig("", tmp_path / "other", StudySpec(library=str(others[-1].library)))
+    other = Rig("", tmp_path / "other", StudySettings(library=str(others[-1].library)))
     text = rendered_options(
         rig.engine.catalogue, other.facts.options, {"write_buffer_size": 1 << 25}
     )

@@ -14,7 +14,7 @@ from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 from lsmtune.engines.registry import engine_of
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 
 
 @pytest.fixture
@@ -83,11 +83,11 @@ def test_the_settings_decide_about_the_engine(cache: Path, monkeypatch: pytest.M
         return ScriptedEngine(lambda _: measured(), "driven")
 
     monkeypatch.setattr(registry, "library_engine", library_engine)
-    assert engine_of(StudySpec(rocksdb="8.10.2")).name == "driven"
-    assert engine_of(StudySpec(library=str(engine.library))).name == "driven"
+    assert engine_of(StudySettings(rocksdb="8.10.2")).name == "driven"
+    assert engine_of(StudySettings(library=str(engine.library))).name == "driven"
     assert [one.path for one in loaded] == [engine.library] * 2
-    assert engine_of(StudySpec()).name == "rocksdb"
-    assert engine_of(StudySpec(engine="simulated")).name == "simulated"
+    assert engine_of(StudySettings()).name == "rocksdb"
+    assert engine_of(StudySettings(engine="simulated")).name == "simulated"
     assert len(loaded) == 2
 
 

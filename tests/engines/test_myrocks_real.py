@@ -23,7 +23,7 @@ from lsmtune.engines.myrocks.server import DATABASE, ServerFiles, install, run_c
 from lsmtune.errors import UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Settings
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.study.online import OnlineTuner, Plan
 from lsmtune.trials import Judgement, Protocol, Status, TrialSpec
 from lsmtune.units import MIB
@@ -55,7 +55,7 @@ def templates(rig: Rig) -> set[Path]:
 
 @pytest.fixture(scope="module")
 def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
-    return Rig("mariadbd", tmp_path_factory.mktemp("myrocks"), StudySpec(workload=SMALL))
+    return Rig("mariadbd", tmp_path_factory.mktemp("myrocks"), StudySettings(workload=SMALL))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def few_items(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def tpcc(tmp_path_factory: pytest.TempPathFactory, few_items: None) -> Rig:
     load = TPCC.model_copy(update={"families": True})
-    return Rig("mariadbd", tmp_path_factory.mktemp("tpcc"), StudySpec(workload=load))
+    return Rig("mariadbd", tmp_path_factory.mktemp("tpcc"), StudySettings(workload=load))
 
 
 @pytest.fixture(scope="module")
@@ -249,7 +249,7 @@ def test_random_writes_of_db_bench_run_as_sql(rig: Rig) -> None:
 
 def test_lookups_ask_the_keys_before_the_values(tmp_path: Path) -> None:
     load = Workload(name="lookup", num=3900, operations=2000, value_size=500, skew=8)
-    own = Rig("mariadbd", tmp_path, StudySpec(workload=load, knobs="autotikv"))
+    own = Rig("mariadbd", tmp_path, StudySettings(workload=load, knobs="autotikv"))
     left = own.space.settings({**own.space.default(), "defaultcf.disable_auto_compactions": True})
     outcome = own.run(left, seed=3)
     measurement = outcome.result.measurement
@@ -283,7 +283,7 @@ def _text(cell: object) -> str:
 
 def test_a_server_that_is_none_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^program /bin/false"):
-        Rig("/bin/false", tmp_path, StudySpec(workload=SMALL))
+        Rig("/bin/false", tmp_path, StudySettings(workload=SMALL))
 
 
 def test_two_servers_do_not_meet(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.options_file import parse_options, replace_options
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.trials import Status
 from lsmtune.workloads import Workload
 
@@ -224,7 +224,7 @@ def test_a_negative_number_is_refused(tmp_path: Path, option: str, program: str)
     file.write_text(re.sub(rf"( {option}=).*", r"\g<1>-67108864", OWN))
     engine = "simulated" if program == "lsmsim" else "rocksdb"
     with pytest.raises(UserError, match=rf"^base: {option} = -67108864: .*0 or more"):
-        Rig(program, tmp_path / "rig", StudySpec(base=str(file), engine=engine))
+        Rig(program, tmp_path / "rig", StudySettings(base=str(file), engine=engine))
 
 
 @pytest.mark.parametrize("path", sorted(CAPTURED.rglob("OPTIONS")), ids=lambda p: p.parent.name)
@@ -236,7 +236,7 @@ def test_an_options_file_that_rocksdb_wrote_is_not_refused(path: Path) -> None:
 def test_a_trial_runs_on_the_users_base_at_scale(tmp_path: Path) -> None:
     file = tmp_path / "OPTIONS-000123"
     file.write_text(THEIRS)
-    spec = StudySpec(base=str(file), family="orders", cache="512MiB")
+    spec = StudySettings(base=str(file), family="orders", cache="512MiB")
     rig = Rig("db_bench", tmp_path / "rig", spec)
     assert rig.base["write_buffer_size"] == 4 << 20  # 256 MiB at 1/64
     assert rig.base["cache_size"] == 8 << 20
@@ -256,7 +256,7 @@ def test_options_that_db_bench_does_not_print_by_itself_are_used(tmp_path: Path)
     more = f"merge_operator=nullptr\n  compression_per_level={codecs}\n  other_old_option=1"
     file = tmp_path / "OPTIONS"
     file.write_text(THEIRS.replace("merge_operator=OurMergeOperator", more))
-    rig = Rig("db_bench", tmp_path / "rig", StudySpec(base=str(file), family="orders"))
+    rig = Rig("db_bench", tmp_path / "rig", StudySettings(base=str(file), family="orders"))
     names = [line.partition(" ")[0] for line in rig.ground.base.left_out]
     assert names == ["wal_dir", "some_old_option", "other_old_option"]
     outcome = rig.run(workload=Workload(num=2000))
@@ -269,7 +269,7 @@ def test_options_that_db_bench_does_not_print_by_itself_are_used(tmp_path: Path)
 def test_options_that_rocksdb_reads_without_using_them_are_listed(tmp_path: Path) -> None:
     file = tmp_path / "OPTIONS"
     file.write_text(THEIRS.replace("some_old_option=17", "base_background_compactions=1"))
-    rig = Rig("db_bench", tmp_path / "rig", StudySpec(base=str(file), family="orders"))
+    rig = Rig("db_bench", tmp_path / "rig", StudySettings(base=str(file), family="orders"))
     listed = [line for line in rig.ground.base.left_out if "base_background" in line]
     assert len(listed) == 1
     assert "does not use" in listed[0]
@@ -280,7 +280,7 @@ def test_a_trial_settles_whatever_the_users_log_level_is(tmp_path: Path) -> None
     file = tmp_path / "OPTIONS"
     level = "info_log_level=FATAL_LEVEL\n  stats_dump_period_sec=1"
     file.write_text(THEIRS.replace("some_old_option=17", level))
-    rig = Rig("db_bench", tmp_path / "rig", StudySpec(base=str(file), family="orders"))
+    rig = Rig("db_bench", tmp_path / "rig", StudySettings(base=str(file), family="orders"))
     outcome = rig.run(workload=Workload(num=100_000, value_size=400))
     assert outcome.result.status is Status.COMPLETE, outcome.result.reason
     assert outcome.result.metrics["flushes"] > 0
@@ -293,7 +293,7 @@ def test_baseline_that_rocksdb_refuses_raises_user_error(tmp_path: Path) -> None
     both = "allow_mmap_reads=true\n  use_direct_reads=true"
     file.write_text(THEIRS.replace("max_background_jobs=6", both))
     with pytest.raises(UserError, match=r"^base: .*(mmap|direct)"):
-        Rig("db_bench", tmp_path / "rig", StudySpec(base=str(file), family="orders"))
+        Rig("db_bench", tmp_path / "rig", StudySettings(base=str(file), family="orders"))
 
 
 @pytest.mark.db_bench

@@ -19,7 +19,7 @@ from lsmtune.metrics.log_jobs import Job
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.spaces import knob_space
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.trials import Status
 from lsmtune.workloads import Workload
 
@@ -116,7 +116,7 @@ def test_what_rocksdb_changes_silently_is_noticed_and_foreseen(rig: Rig, changes
 @pytest.mark.slow
 @pytest.mark.parametrize("knobs", ["core", "reads", "mixed", "space", "all"])
 def test_configs_of_the_space_run_as_they_were_given(rig: Rig, knobs: str) -> None:
-    space = knob_space(StudySpec(knobs=knobs), rig.ground)
+    space = knob_space(StudySettings(knobs=knobs), rig.ground)
     space = replace(space, memory=replace(space.memory, limit_bytes=1 << 30))
     rng = np.random.default_rng(5)
     # Some far-off configs of 7.8 stand still for good; that is data, not a mistake of ours.

@@ -7,7 +7,7 @@ from lsmtune.engines.base import Engine, Outcome, Places, Watch
 from lsmtune.engines.registry import engine_of, make_engine
 from lsmtune.knobs.types import Settings
 from lsmtune.spaces import knob_space
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.study.description import describe
 from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload
@@ -22,7 +22,7 @@ class Rig:
 
     program: str
     folder: Path
-    spec: StudySpec = field(default_factory=StudySpec)
+    spec: StudySettings = field(default_factory=StudySettings)
     protocol: dict[str, float] = field(default_factory=dict)
     runs: int = 0
 
@@ -60,7 +60,7 @@ class Rig:
         return Workload(num=20_000) if self.spec.engine == "rocksdb" else self.spec.workload
 
 
-def _engine(spec: StudySpec, program: str) -> Engine:
+def _engine(spec: StudySettings, program: str) -> Engine:
     if spec.library is not None or spec.rocksdb is not None:
         return engine_of(spec)
     return make_engine(spec.engine, program, spec.tikv)

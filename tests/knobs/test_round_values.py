@@ -14,7 +14,7 @@ from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.trials import Base
 
 ROCKSDB = load("rocksdb")
@@ -64,7 +64,7 @@ def not_round(space: KnobSpace, scale: float, config: dict[str, Value]) -> dict[
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_search_draws_round_values(preset: str, scale: str) -> None:
-    space = knob_space(StudySpec(knobs=preset, scale=scale), ground())
+    space = knob_space(StudySettings(knobs=preset, scale=scale), ground())
     rng = np.random.default_rng(0)
     for _ in range(60):
         config = space.sample(rng)
@@ -74,14 +74,14 @@ def test_a_search_draws_round_values(preset: str, scale: str) -> None:
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_a_design_has_round_values(design: str) -> None:
-    space = knob_space(StudySpec(knobs="mixed"), ground())
+    space = knob_space(StudySettings(knobs="mixed"), ground())
     for config in design_configs(space, design, 50, seed=1):
         assert not not_round(space, 1 / 64, dict(config))
 
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_baselines_own_value_is_drawn_too(scale: str) -> None:
-    spec = StudySpec(knobs="mixed", base="OPTIONS", scale=scale, memory="4GiB")
+    spec = StudySettings(knobs="mixed", base="OPTIONS", scale=scale, memory="4GiB")
     space = knob_space(spec, ground(**ODD))
     rng = np.random.default_rng(0)
     drawn = [space.sample(rng) for _ in range(200)]
@@ -94,7 +94,7 @@ def test_the_baselines_own_value_is_drawn_too(scale: str) -> None:
 
 @pytest.mark.parametrize("preset", PUBLISHED)
 def test_published_presets_keep_their_values(preset: str) -> None:
-    space = knob_space(StudySpec(knobs=preset), ground())
+    space = knob_space(StudySettings(knobs=preset), ground())
     rng = np.random.default_rng(0)
     ranges = [knob for knob in space.knobs if knob.is_range and knob.log]
     drawn = [space.sample(rng) for _ in range(40)]
@@ -104,26 +104,26 @@ def test_published_presets_keep_their_values(preset: str) -> None:
 
 
 def test_a_value_of_another_study_becomes_a_round_one() -> None:
-    space = knob_space(StudySpec(knobs="block_size,cache_size"), ground())
+    space = knob_space(StudySettings(knobs="block_size,cache_size"), ground())
     adopted = space.adopted({"block_size": 3494, "cache_size": 5_000_000})
     assert dict(adopted) == {"block_size": 4096, "cache_size": 4 << 20}
 
 
 def test_what_does_not_fit_shrinks_to_a_round_value_below() -> None:
-    space = knob_space(StudySpec(knobs="cache_size,max_write_buffer_number"), ground())
+    space = knob_space(StudySettings(knobs="cache_size,max_write_buffer_number"), ground())
     legal = space.legalise({"cache_size": 8 << 20, "max_write_buffer_number": 4})
     assert legal["cache_size"] == 4 << 20
 
 
 def test_values_that_never_fit_into_the_memory_limit_are_not_drawn() -> None:
-    space = knob_space(StudySpec(knobs="cache_size,write_buffer_size"), ground())
+    space = knob_space(StudySettings(knobs="cache_size,write_buffer_size"), ground())
     for knob in space.knobs:
         others = {other.name: other.bounds()[0] for other in space.knobs if other != knob}
         assert not space.memory.violation({**space.base, **others, knob.name: knob.bounds()[1]})
 
 
 def test_a_config_is_round_at_full_size() -> None:
-    spec = StudySpec(knobs="write_buffer_size,max_bytes_for_level_base", scale="1/100")
+    spec = StudySettings(knobs="write_buffer_size,max_bytes_for_level_base", scale="1/100")
     config = knob_space(spec, ground()).sample(np.random.default_rng(3))
     whole = rescaled(spec, ground(), config, Fraction(1)).settings
     for name in ("write_buffer_size", "max_bytes_for_level_base"):
@@ -132,7 +132,9 @@ def test_a_config_is_round_at_full_size() -> None:
 
 @given(st.data())
 def test_each_value_has_an_equal_share_and_a_place(data: st.DataObject) -> None:
-    space = knob_space(StudySpec(knobs="all", scale=data.draw(st.sampled_from(SCALES))), ground())
+    space = knob_space(
+        StudySettings(knobs="all", scale=data.draw(st.sampled_from(SCALES))), ground()
+    )
     knob = data.draw(st.sampled_from([knob for knob in space.knobs if knob.grid]))
     value = data.draw(st.sampled_from(knob.grid))
     assert value_at(knob, place_of(knob, value)) == value

@@ -13,7 +13,7 @@ from fakes.tikv_site import site
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import engine_of
 from lsmtune.engines.scripted import ScriptedEngine, measured
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
 from lsmtune.study.study import open_study
@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def check_verified(home: Home, spec: StudySpec, engine: Engine) -> None:
+def check_verified(home: Home, spec: StudySettings, engine: Engine) -> None:
     """Open a study, measure the baseline and a trial, and verify the trial."""
     with open_study(home, spec, engine, lambda _: None) as study:
         study.tune()
@@ -44,7 +44,7 @@ def check_verified(home: Home, spec: StudySpec, engine: Engine) -> None:
     assert all(check.state != "unknown" for check in verdict.limits)
 
 
-def made(**changes: Any) -> StudySpec:
+def made(**changes: Any) -> StudySettings:
     return make_spec({**SETTINGS, "knobs": "write_buffer_size", **changes}, "here")
 
 

@@ -11,7 +11,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.earlier import earlier_studies
@@ -21,7 +21,7 @@ from lsmtune.trials import Role, TrialResult, TrialSpec
 KNOBS = "block_size,write_buffer_size,max_bytes_for_level_base,target_file_size_base"
 
 
-def make(name: str, **given: Any) -> StudySpec:
+def make(name: str, **given: Any) -> StudySettings:
     fast = {
         "study": name, "objective": "write_amp", "optimizer": "gp-ucb", "repeats": 0,
         "knobs": KNOBS, "trials": 12, "base_runs": 1, "memory": "4GiB",
@@ -29,7 +29,7 @@ def make(name: str, **given: Any) -> StudySpec:
     return make_spec({**fast, **given}, "test")
 
 
-def searched(home: Home, spec: StudySpec, script: Script) -> list[StoredTrial]:
+def searched(home: Home, spec: StudySettings, script: Script) -> list[StoredTrial]:
     """The trials that the optimizer chose."""
     with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
         study.tune()

@@ -14,7 +14,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.memory import FEWEST_FLUSHES, MemoryLimit, memtable_bytes
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.enough_data import (
     check_before_run,
@@ -160,12 +160,12 @@ def test_the_number_that_is_asked_for_is_accepted(
 
 
 def test_a_store_without_write_amplification_needs_no_flushes() -> None:
-    spec = StudySpec(engine="embedded", workload=SMALL, rocksdb="11.8.1")
+    spec = StudySettings(engine="embedded", workload=SMALL, rocksdb="11.8.1")
     assert not study_must_flush(spec, ("disk_bytes",))
     check_before_run(spec, FULL, ("disk_bytes",))
-    assert study_must_flush(StudySpec(workload=SMALL), ("live_sst_bytes",))
+    assert study_must_flush(StudySettings(workload=SMALL), ("live_sst_bytes",))
     with pytest.raises(UserError, match=r"^workload\.num: 5000 "):
-        check_before_run(StudySpec(workload=SMALL), FULL, ("live_sst_bytes",))
+        check_before_run(StudySettings(workload=SMALL), FULL, ("live_sst_bytes",))
 
 
 @pytest.mark.usefixtures("own_host")
@@ -175,8 +175,8 @@ def test_a_load_that_surely_writes_too_little_is_refused_before_the_first_run(
     engine = ScriptedEngine(lambda _: measured(flushes=1.0))
     mix = {"get": 0.994, "put": 0.006}
     load = Workload(name="mix", num=50_000, value_size=512, mix=Mix(**mix))
-    balanced = StudySpec(study="b", workload=load, trials=1, base_runs=1)
-    reading = StudySpec(
+    balanced = StudySettings(study="b", workload=load, trials=1, base_runs=1)
+    reading = StudySettings(
         study="r", workload=load, trials=1, base_runs=1, repeats=0, objective="throughput_ops_s",
         limits=("get_p999_us <= 1000",),
     )  # fmt: skip
@@ -223,7 +223,7 @@ def test_flushes_are_estimated_before_a_run() -> None:
 def test_tune_and_verify_refuse_and_keep_the_runs(tmp_path: Path) -> None:
     counts = iter([20.0, 20.0, 3.0, 3.0, 3.0, 3.0])
     engine = ScriptedEngine(lambda spec: measured(flushes=next(counts)))
-    spec = StudySpec(study="s", base_runs=1, trials=1, repeats=0, workload=SMALL)
+    spec = StudySettings(study="s", base_runs=1, trials=1, repeats=0, workload=SMALL)
     with Home(tmp_path / "home", create=True) as home:
         with open_study(home, spec, engine, lambda _: None) as study:
             study.tune()
@@ -244,12 +244,12 @@ def test_runs_with_too_few_flushes_are_counted() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_memtables_of_searched_configs_hold_an_eighth_of_the_written_bytes(seed: int) -> None:
-    spec = StudySpec(workload=Workload(num=20_000), memory="64MiB")
+    spec = StudySettings(workload=Workload(num=20_000), memory="64MiB")
     space = knob_space(spec, Ground(load("rocksdb"), Base(options="", settings=FULL), 1024))
     rng = np.random.default_rng(seed)
     for config in (space.sample(rng), space.at(rng.random(len(space.knobs)).tolist())):
         assert memtable_bytes(space.settings(config)) <= 20_000 * 1040 / 8
-    free = StudySpec(workload=Workload(num=20_000), memory="64MiB", knobs="jin2022")
+    free = StudySettings(workload=Workload(num=20_000), memory="64MiB", knobs="jin2022")
     assert knob_space(
         free, Ground(load("rocksdb"), Base(options="", settings=FULL), 1024)
     ).memory == (MemoryLimit(64 << 20))

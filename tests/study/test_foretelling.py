@@ -12,13 +12,13 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.limits import default_limits, no_default_limits
 from lsmtune.simulator import Machine, Run, predict
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec, without_load
+from lsmtune.spec import Ground, StudySettings, catalogue_of, make_spec, without_load
 from lsmtune.study.foretelling import foretelling
 from lsmtune.trials import Base, TrialSpec
 from lsmtune.workloads import Workload
 
 
-def told(**given: object) -> tuple[StudySpec, KnobSpace]:
+def told(**given: object) -> tuple[StudySettings, KnobSpace]:
     spec = make_spec({"workload": {"name": "fillrandom", "num": 50_000}, **given}, "here")
     catalogue = catalogue_of(spec.engine, spec.workload)
     base = Base(options="", settings=catalogue.defaults(1))

@@ -11,7 +11,7 @@ from lsmtune.api.resolve import Resolved
 from lsmtune.api.tune import tune
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.baseline_text import measured_lines
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.stats import half_width
 from lsmtune.store.home import Home
 from lsmtune.study import session
@@ -33,9 +33,9 @@ def engine(values: tuple[float, ...]) -> ScriptedEngine:
     return ScriptedEngine(script)
 
 
-def spec(**changes: object) -> StudySpec:
+def spec(**changes: object) -> StudySettings:
     given = {"study": "s", "objective": "throughput_ops_s", "trials": 1, "repeats": 0, "pairs": 0}
-    return StudySpec.model_validate({**given, **changes})
+    return StudySettings.model_validate({**given, **changes})
 
 
 @pytest.fixture

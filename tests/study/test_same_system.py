@@ -10,13 +10,13 @@ import pytest
 from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study import study as studies
 from lsmtune.study.study import open_study
 from lsmtune.system.host import describe_host, describe_storage
 
-SPEC = StudySpec(study="s", base_runs=1)
+SPEC = StudySettings(study="s", base_runs=1)
 
 
 class Described(ScriptedEngine):

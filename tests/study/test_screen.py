@@ -13,7 +13,7 @@ from fakes.cuts import check_goes_on
 from fakes.patience import PATIENCE_S
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.screen import screen
@@ -22,13 +22,13 @@ from lsmtune.tables import Screen
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 
-def make(table: dict[str, Any] | None = None, **given: Any) -> StudySpec:
+def make(table: dict[str, Any] | None = None, **given: Any) -> StudySettings:
     fixed = {"study": "s", "knobs": "core", "trials": 12, "early_stop": False}
     screen_table = {"replicated": 3, "runs": 3, **(table or {})}
     return make_spec({**fixed, **given, "screen": screen_table}, "test")
 
 
-def run(home: Home, spec: StudySpec, script: Script) -> list[StoredTrial]:
+def run(home: Home, spec: StudySettings, script: Script) -> list[StoredTrial]:
     with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
         screen(study, spec.screen or Screen())
         return home.trials(study.stored)
@@ -88,7 +88,7 @@ def test_as_published_the_load_varies_with_the_knobs(home: Home) -> None:
     assert of(trials, Role.BASE)[0].spec.workload.threads == 1
 
 
-def batch(tmp_path: Path, *lines: dict[str, Any]) -> StudySpec:
+def batch(tmp_path: Path, *lines: dict[str, Any]) -> StudySettings:
     file = tmp_path / "batch.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return make(

@@ -15,7 +15,7 @@ from lsmtune.errors import UserError
 from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
 from lsmtune.spaces import knob_space
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.description import describe
@@ -25,14 +25,14 @@ from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 FEW = "level0_slowdown_writes_trigger,level0_stop_writes_trigger"
 
 
-def make(**given: Any) -> StudySpec:
+def make(**given: Any) -> StudySettings:
     """Live space has no limit: a search expects more of it under universal compaction."""
     fast = {"study": "s", "objective": "write_amp", "optimizer": "random", "repeats": 0,
             "limits": ["live_sst_bytes <= none"]}  # fmt: skip
     return make_spec({**fast, **given}, "test")
 
 
-def tune(home: Home, spec: StudySpec, script: Script) -> tuple[list[StoredTrial], str]:
+def tune(home: Home, spec: StudySettings, script: Script) -> tuple[list[StoredTrial], str]:
     """The searched trials, and why the search ended."""
     told: list[str] = []
     with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:

@@ -15,7 +15,7 @@ from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.runner import Event
@@ -28,20 +28,20 @@ Decision = tuple[int, Role, str, int]
 """Number, role, config and workload seed of a trial."""
 
 
-def make(**given: Any) -> StudySpec:
+def make(**given: Any) -> StudySettings:
     fast = {"study": "s", "objective": "write_amp", "optimizer": "random", "repeats": 0}
     return make_spec({**fast, **given}, "test")
 
 
 @contextmanager
 def opened(
-    home: Home, spec: StudySpec, script: Script, listener: Callable[[Event], None] | None = None
+    home: Home, spec: StudySettings, script: Script, listener: Callable[[Event], None] | None = None
 ) -> Iterator[Study]:
     with open_study(home, spec, ScriptedEngine(script), listener or (lambda _: None)) as study:
         yield study
 
 
-def tune(home: Home, spec: StudySpec, script: Script) -> list[StoredTrial]:
+def tune(home: Home, spec: StudySettings, script: Script) -> list[StoredTrial]:
     """All trials of the study after tuning."""
     with opened(home, spec, script) as study:
         study.tune()

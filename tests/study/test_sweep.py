@@ -10,7 +10,7 @@ from fakes.cuts import check_goes_on
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.study import open_study
@@ -23,7 +23,7 @@ FACTORS = {
 }
 
 
-def make(factors: dict[str, Any] | None = None, **table: Any) -> StudySpec:
+def make(factors: dict[str, Any] | None = None, **table: Any) -> StudySettings:
     stated = {"factors": factors or FACTORS, **table}
     knobs = [name for knobs in stated["factors"].values() for name in knobs]
     given = {"study": "s", "scale": "1", "memory": "1TiB", "knobs": ",".join(
@@ -31,7 +31,7 @@ def make(factors: dict[str, Any] | None = None, **table: Any) -> StudySpec:
     return make_spec(given, "test")
 
 
-def run(home: Home, spec: StudySpec, script: Script) -> list[StoredTrial]:
+def run(home: Home, spec: StudySettings, script: Script) -> list[StoredTrial]:
     assert spec.sweep is not None
     with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
         sweep(study, spec.sweep)

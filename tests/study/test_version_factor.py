@@ -11,7 +11,7 @@ from lsmtune.engines.rocksdb.versions import Versions
 from lsmtune.engines.scripted import measured
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.study import open_study
@@ -29,14 +29,14 @@ def flat(version: str, _: TrialSpec) -> TrialResult:
     return measured(write_amp=2.0 if version == OLD else 1.0)
 
 
-def make(factors: dict[str, Any] = FACTORS, **given: Any) -> StudySpec:
+def make(factors: dict[str, Any] = FACTORS, **given: Any) -> StudySettings:
     names = [name for knobs in factors.values() for name in knobs]
     settings = {"study": "s", "scale": "1/4", "memory": "1TiB", "knobs": ",".join(names),
                 "rocksdb": OLD, "sweep": {"factors": factors, "repeats": 2}}  # fmt: skip
     return make_spec({**settings, **given}, "test")
 
 
-def run(home: Home, spec: StudySpec, played: Played) -> Experiment:
+def run(home: Home, spec: StudySettings, played: Played) -> Experiment:
     engine = Versions({version: played.engine(version) for version in spec.versions})
     with open_study(home, spec, engine, lambda _: None) as study:
         return finish(study)

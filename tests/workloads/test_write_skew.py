@@ -12,7 +12,7 @@ from lsmtune.engines.rocksdb.bench import Part
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.driver.plans import Json, endless_plan, load_plan, probe_plan
 from lsmtune.errors import UserError
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.trials import Protocol
 from lsmtune.workloads import PRESETS, Workload
 from lsmtune.workloads.distinct_keys import skewed_keys
@@ -52,7 +52,7 @@ def test_workloads_without_it_keep_their_json(name: str) -> None:
     for dumped in (load.model_dump(), json.loads(load.model_dump_json())):
         assert "write_skew" not in dumped
         assert list(dumped)[-6:] == last
-    spec = StudySpec(workload=load)
+    spec = StudySettings(workload=load)
     assert "write_skew" not in json.dumps(spec.model_dump(mode="json"))
     assert "write_skew" not in spec.identity()
 

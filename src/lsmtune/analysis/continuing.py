@@ -5,7 +5,7 @@ from typing import Any
 
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import is_removed
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.spec_defaults import DRIVER
 
 FLAGS = {
@@ -30,7 +30,7 @@ def other_optimizer_command(name: str) -> str:
     return f"lsmtune tune --study {quote(name)} --optimizer {_ALWAYS}"
 
 
-def continue_command(spec: StudySpec) -> str | None:
+def continue_command(spec: StudySettings) -> str | None:
     """Return the shortest command that continues the study.
 
     None if a setting has no flag, so that the user needs the study file.
@@ -56,13 +56,13 @@ def continue_command(spec: StudySpec) -> str | None:
     return " ".join(words)
 
 
-def _chosen(spec: StudySpec) -> set[str]:
+def _chosen(spec: StudySettings) -> set[str]:
     """Return the settings that stay in the command: without them, `tune` would choose them anew."""
     is_found_by_name = spec.study is not None or spec.workload.preset.needs_db_bench
     return {"optimizer"} if is_found_by_name else {"optimizer", "program"}
 
 
-def _gives(given: dict[str, Any], spec: StudySpec) -> bool:
+def _gives(given: dict[str, Any], spec: StudySettings) -> bool:
     """Return whether `lsmtune tune` makes the same study of these flags."""
     settings = {key: value for key, value in given.items() if key not in ("workload", "num")}
     settings["workload"] = {

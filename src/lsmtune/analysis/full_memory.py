@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lsmtune.knobs.memory import Memory
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.ranking import Candidate
 
 _MILLION = 1_000_000
@@ -32,7 +32,7 @@ class FullMemory:
 
 
 def full_memory_of(
-    spec: StudySpec, ground: Ground | None, winner: Candidate | None
+    spec: StudySettings, ground: Ground | None, winner: Candidate | None
 ) -> FullMemory | None:
     """Return the memory with the winner; None without one, and if the study does not check it."""
     if winner is None or ground is None or ground.rule is None:

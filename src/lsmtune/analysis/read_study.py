@@ -33,7 +33,7 @@ from lsmtune.metrics.options_file import families_in
 from lsmtune.objective import Metrics, Objective
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import assumed_cache_bytes, knob_space
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -46,12 +46,7 @@ from lsmtune.store.ranking import (
     study_objective,
     undisturbed,
 )
-from lsmtune.store.records import (
-    StoredStudy,
-    StoredTrial,
-    StoredVerification,
-    complete_trials,
-)
+from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification, complete_trials
 from lsmtune.store.winner import newest_verdicts, study_winner
 from lsmtune.trials import Base, Judgement, Role
 from lsmtune.units import parse_size
@@ -123,7 +118,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
 
 
 def _base_config(
-    spec: StudySpec, ground: Ground | None, stored: Sequence[StoredTrial]
+    spec: StudySettings, ground: Ground | None, stored: Sequence[StoredTrial]
 ) -> Config | None:
     """Return the config of the baseline; None if it is unknown.
 
@@ -135,7 +130,7 @@ def _base_config(
 
 
 def _online_call(
-    spec: StudySpec,
+    spec: StudySettings,
     ground: Ground | None,
     views: Iterable[TrialView],
     base_config: Config | None,
@@ -181,7 +176,7 @@ def _is_interrupted(study: StoredStudy, stored: Sequence[StoredTrial]) -> bool:
     return trials is None or len(undisturbed(stored, Role.TRIAL)) < trials
 
 
-def check_searches(spec: StudySpec) -> None:
+def check_searches(spec: StudySettings) -> None:
     """Raise UserError if the study cannot have a winner."""
     if (kind := no_search_of(spec)) is not None:
         raise UserError(
@@ -190,7 +185,7 @@ def check_searches(spec: StudySpec) -> None:
         )
 
 
-def no_search_of(spec: StudySpec) -> str | None:
+def no_search_of(spec: StudySettings) -> str | None:
     """Return what the study is if it cannot have a winner, else None."""
     if spec.screen is not None:
         return "screening"
@@ -201,7 +196,7 @@ def no_search_of(spec: StudySpec) -> str | None:
     return COMPARISON if compares_winner(spec.sweep) else "controlled experiment"
 
 
-def _continuing(home: Home, spec: StudySpec, no_search: str | None) -> str | None:
+def _continuing(home: Home, spec: StudySettings, no_search: str | None) -> str | None:
     """Return the command that continues the study; None if there is none to copy."""
     if no_search is None:
         return continue_command(spec)
@@ -225,7 +220,7 @@ def _best(
 
 
 def _picked(
-    stored: Sequence[StoredTrial], objective: Objective, number: int, spec: StudySpec
+    stored: Sequence[StoredTrial], objective: Objective, number: int, spec: StudySettings
 ) -> Candidate:
     picked = candidate_of(stored, objective, number)
     if picked is None:
@@ -239,7 +234,7 @@ def _picked(
     return picked
 
 
-def _check_version(picked: Candidate, spec: StudySpec) -> None:
+def _check_version(picked: Candidate, spec: StudySettings) -> None:
     """Raise UserError if the picked trial ran on another version of RocksDB than the baseline.
 
     The options of the baseline, which a config leaves unchanged, are of the baseline's version.
@@ -259,7 +254,7 @@ def _judged(best: Candidate, views: Mapping[int, TrialView]) -> TrialView:
     return replace(view, runs=best.runs, median=best.value, keeps=best.can_win)
 
 
-def _with_deployed(spec: StudySpec, ground: Ground | None, trial: TrialView) -> TrialView:
+def _with_deployed(spec: StudySettings, ground: Ground | None, trial: TrialView) -> TrialView:
     """Return the trial with the values that an exported file contains.
 
     They stay unknown if the memory limit does not fit a full-size tree, which older versions of
@@ -357,7 +352,7 @@ def _representative(
     return nearest.result.measurement if nearest else None
 
 
-def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
+def _base_facts(spec: StudySettings, base: Base | None) -> tuple[str, ...]:
     own = f"your file {spec.base}" if spec.base else "the engine's defaults"
     cache = () if spec.cache is None else (f"block cache at full size (scale 1): {spec.cache}",)
     if base is None:
@@ -375,7 +370,9 @@ def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
     return (own, *cache, *base.notes, *left_out)
 
 
-def _memory_limit(spec: StudySpec, ground: Ground | None, base_runs: Sequence[StoredTrial]) -> int:
+def _memory_limit(
+    spec: StudySettings, ground: Ground | None, base_runs: Sequence[StoredTrial]
+) -> int:
     if spec.memory is not None:
         return parse_size(spec.memory, "memory")
     if ground is not None and ground.rule is not None:
@@ -383,7 +380,7 @@ def _memory_limit(spec: StudySpec, ground: Ground | None, base_runs: Sequence[St
     return memory_bytes(base_runs[0].spec.settings) if base_runs else 0
 
 
-def _search_words(spec: StudySpec) -> str:
+def _search_words(spec: StudySettings) -> str:
     """Return the optimizer and the studies that it started from."""
     if spec.warm_start is None:
         return spec.optimizer

@@ -8,19 +8,13 @@ from lsmtune.analysis.study_view import Change, TrialView
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.objective import Metrics, Objective, run_noise
-from lsmtune.spec import StudySpec
-from lsmtune.store.ranking import (
-    Scorer,
-    base_metrics,
-    candidate_of,
-    candidates,
-    repeated_runs,
-)
+from lsmtune.spec import StudySettings
+from lsmtune.store.ranking import Scorer, base_metrics, candidate_of, candidates, repeated_runs
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.trials import Role, Status
 
 
-def knobs_of(spec: StudySpec) -> dict[str, Knob]:
+def knobs_of(spec: StudySettings) -> dict[str, Knob]:
     """Return the knobs that a config of the study may have, by name."""
     catalogue = study_catalogue(spec)
     varied = [parameter.as_knob() for parameter in catalogue.workload_parameters]
@@ -28,7 +22,7 @@ def knobs_of(spec: StudySpec) -> dict[str, Knob]:
 
 
 def trial_views(
-    spec: StudySpec,
+    spec: StudySettings,
     stored: Sequence[StoredTrial],
     objective: Objective,
     base_config: Config | None,

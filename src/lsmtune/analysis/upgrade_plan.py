@@ -11,7 +11,7 @@ from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective
 from lsmtune.spaces import knob_space, preset_start
-from lsmtune.spec import MIN_PAIRS, Ground, StudySpec, make_spec
+from lsmtune.spec import MIN_PAIRS, Ground, StudySettings, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import study_objective
@@ -32,12 +32,12 @@ _CONFIGS = ("baseline", "winner")
 
 
 def upgrade_spec(
-    spec: StudySpec,
+    spec: StudySettings,
     ground: Ground,
     config: Config,
     versions: Sequence[str],
     objective: Objective,
-) -> StudySpec:
+) -> StudySettings:
     """Return the settings of the experiment NAME-versions.
 
     `config` is the study's winner and `ground` its context. `versions` are the versions that the
@@ -90,7 +90,7 @@ def compares_winner(table: Sweep) -> bool:
     return bool(table.versions) and table.labels.get(_FACTOR) == _CONFIGS
 
 
-def upgrade_command(home: Home, spec: StudySpec) -> str | None:
+def upgrade_command(home: Home, spec: StudySettings) -> str | None:
     """Return the command that made an experiment of `upgrade_spec`; it continues and shows it.
 
     None if no study of the home has the name and the config, for example after `lsmtune rename`.
@@ -113,7 +113,7 @@ def upgrade_command(home: Home, spec: StudySpec) -> str | None:
     return " ".join((*words, *(f"--rocksdb {version}" for version in spec.versions[1:])))
 
 
-def _begun(spec: StudySpec, ground: Ground, changed: Settings) -> Settings:
+def _begun(spec: StudySettings, ground: Ground, changed: Settings) -> Settings:
     """Return what the preset of the study changes in the baseline, at the study's scale."""
     base = knob_space(spec, ground).base
     return {name: base[name] for name in preset_start(spec, ground) if name not in changed}

@@ -12,7 +12,7 @@ from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_m
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.disk_space import check_space
 from lsmtune.study.observer import Observer
@@ -26,7 +26,7 @@ class Asked:
     """The optimizers, the study that they run and the target."""
 
     optimizers: tuple[str, ...]
-    spec: StudySpec
+    spec: StudySettings
     repeats: int
     target: float | None
     reference: str | None

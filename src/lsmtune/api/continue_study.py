@@ -12,7 +12,7 @@ from lsmtune.api.consent import Consent, ask_for_home
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import check_not_removed, is_removed
 from lsmtune.report.words import counted
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.home import Home, is_home
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
@@ -25,7 +25,7 @@ _GOALS = {"objective", "limits"}
 class Followed(NamedTuple):
     """The settings of the study to run, and the study whose runs it starts from."""
 
-    spec: StudySpec
+    spec: StudySettings
     source: str | None = None
 
 
@@ -42,7 +42,7 @@ def stored_settings(home: Path, study: str | None, consent: Consent) -> dict[str
     return {**kept, "study": study}
 
 
-def _tell_other_system(spec: StudySpec, home: Path, tell: Callable[[str], None]) -> None:
+def _tell_other_system(spec: StudySettings, home: Path, tell: Callable[[str], None]) -> None:
     """Say if a new study without a name has the settings of one that ran on another RocksDB.
 
     The name of a study follows from its settings, so the same command does not continue it.
@@ -62,7 +62,7 @@ def _tell_other_system(spec: StudySpec, home: Path, tell: Callable[[str], None])
                 return
 
 
-def _other_system_text(before: StudySpec, version: str) -> str:
+def _other_system_text(before: StudySettings, version: str) -> str:
     key = next((key for key in ("rocksdb", "library") if getattr(before, key)), "program")
     system = before.program if key == "program" else "RocksDB"
     return (
@@ -72,7 +72,7 @@ def _other_system_text(before: StudySpec, version: str) -> str:
 
 
 def followed(
-    spec: StudySpec,
+    spec: StudySettings,
     home: Path,
     tell: Callable[[str], None],
     *,
@@ -123,7 +123,7 @@ def followed(
     return Followed(new, stored.name)
 
 
-def _not_there(spec: StudySpec, new_baseline: bool) -> Followed:
+def _not_there(spec: StudySettings, new_baseline: bool) -> Followed:
     if new_baseline:
         raise UserError(f"--new-baseline: no study {spec.name!r} exists; name one with --study")
     check_not_removed(spec.optimizer)
@@ -136,12 +136,12 @@ def _replaced(stored: StoredStudy) -> set[str]:
     return {"optimizer"} if _searches(begun) and is_removed(begun.optimizer) else set()
 
 
-def _searches(spec: StudySpec) -> bool:
+def _searches(spec: StudySettings) -> bool:
     """Whether the optimizer of a study is used: those that only measure have one too."""
     return spec.screen is None and spec.sweep is None
 
 
-def _check_optimizer(spec: StudySpec, stored: StoredStudy, home: Path) -> None:
+def _check_optimizer(spec: StudySettings, stored: StoredStudy, home: Path) -> None:
     """Raise UserError if lsmtune no longer has the optimizer.
 
     If it is that of the stored study, the message names the command that starts a new study. A
@@ -159,10 +159,10 @@ def _check_optimizer(spec: StudySpec, stored: StoredStudy, home: Path) -> None:
     check_not_removed(spec.optimizer)
 
 
-def _next(home: Home, spec: StudySpec) -> StudySpec:
+def _next(home: Home, spec: StudySettings) -> StudySettings:
     """Return the settings with the first name NAME-2, NAME-3 … that is free or is this study."""
 
-    def is_usable(new: StudySpec) -> bool:
+    def is_usable(new: StudySettings) -> bool:
         stored = home.find_study(new.name)
         return stored is None or not new.changed_since(stored.settings)
 

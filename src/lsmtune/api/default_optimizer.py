@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lsmtune.simulator import MODELLED_VERSION, is_installed, nearest_compared
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home, is_home
 
 _LED = "guided"
@@ -13,8 +13,8 @@ _MOST_ERROR = 0.1
 
 
 def with_usual_optimizer(
-    spec: StudySpec, home_path: Path, tell: Callable[[str], None]
-) -> StudySpec:
+    spec: StudySettings, home_path: Path, tell: Callable[[str], None]
+) -> StudySettings:
     """Return the spec with `guided` if the simulator supports its workload and its RocksDB.
 
     A study that was started with another optimizer keeps the normal default.
@@ -42,7 +42,7 @@ def _begun_with(home_path: Path, study: str) -> str:
     return _LED if kept is None else str(kept.spec["optimizer"])
 
 
-def _is_simulated(spec: StudySpec) -> bool:
+def _is_simulated(spec: StudySettings) -> bool:
     """Whether the simulator supports engine and workload; objectives are checked later."""
     load = spec.workload
     return (

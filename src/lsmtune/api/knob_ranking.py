@@ -14,7 +14,7 @@ from lsmtune.analysis.importance import (
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.shipped_runs import SHIPPED_VERSION, nearest_shipped, shipped
 from lsmtune.errors import UserError
-from lsmtune.spec import StudySpec, catalogue_of, make_spec
+from lsmtune.spec import StudySettings, catalogue_of, make_spec
 from lsmtune.store.home import Home
 
 Rank = Callable[[Runs, Sequence[str]], tuple[str, ...]]
@@ -59,7 +59,7 @@ def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str
     return ",".join(names), source
 
 
-def _measured(spec: StudySpec, home: Path, ranking: str) -> tuple[Runs, str]:
+def _measured(spec: StudySettings, home: Path, ranking: str) -> tuple[Runs, str]:
     """Return the runs to rank, and a description of their source.
 
     That is the newest screening of the workload in the home, or the one shipped with lsmtune, of
@@ -85,7 +85,7 @@ def _measured(spec: StudySpec, home: Path, ranking: str) -> tuple[Runs, str]:
     )
 
 
-def _screenings(home: Home, spec: StudySpec) -> Iterator[tuple[Runs, str]]:
+def _screenings(home: Home, spec: StudySettings) -> Iterator[tuple[Runs, str]]:
     """The screenings with the study's workload, the newest first."""
     for study, found in _studies(home, spec):
         if found.screen is not None:
@@ -95,7 +95,7 @@ def _screenings(home: Home, spec: StudySpec) -> Iterator[tuple[Runs, str]]:
                 yield runs, f"screening {study!r}"
 
 
-def _searches(home: Home, spec: StudySpec) -> Iterator[tuple[Runs, str]]:
+def _searches(home: Home, spec: StudySettings) -> Iterator[tuple[Runs, str]]:
     """The searches with the study's workload and enough configs, the newest first."""
     for study, found in _studies(home, spec):
         lines = [line for line in screened_lines(home, study) if line.metrics]
@@ -108,7 +108,7 @@ def _searches(home: Home, spec: StudySpec) -> Iterator[tuple[Runs, str]]:
                 yield runs, f"the trials of study {study!r}"
 
 
-def _studies(home: Home, spec: StudySpec) -> Iterator[tuple[str, StudySpec]]:
+def _studies(home: Home, spec: StudySettings) -> Iterator[tuple[str, StudySettings]]:
     """The studies with the engine and the workload, the newest first."""
     for study in reversed(home.study_names()):
         found = home.study(study).settings

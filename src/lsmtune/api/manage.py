@@ -9,7 +9,7 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.api.consent import Consent
 from lsmtune.errors import UserError
 from lsmtune.report.words import counted
-from lsmtune.spec import ALL_STUDIES, StudySpec
+from lsmtune.spec import ALL_STUDIES, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.system.lock import is_locked, study_lock
@@ -107,12 +107,12 @@ def _result(home: Home, study: StoredStudy) -> tuple[str, float | None]:
     return claim.status, claim.value
 
 
-def _kind(spec: StudySpec) -> str:
+def _kind(spec: StudySettings) -> str:
     tables = {"screen": spec.screen, "sweep": spec.sweep, "online": spec.online}
     return next((name for name, table in tables.items() if table is not None), "tune")
 
 
-def _state(home: Home, study: StoredStudy, spec: StudySpec) -> str:
+def _state(home: Home, study: StoredStudy, spec: StudySettings) -> str:
     """Return running, finished or interrupted; "" if the kind of study does not keep its end."""
     if is_locked(home.lock_path(study.name)):
         return "running"

@@ -21,7 +21,7 @@ from lsmtune.report.export import (
 from lsmtune.report.my_cnf import export_my_cnf
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
 
 _Headings = tuple[list[str], list[str]]
@@ -75,7 +75,7 @@ def online_export(
 
 
 def _my_cnf(
-    spec: StudySpec, ground: Ground, changes: Settings, headings: _Headings
+    spec: StudySettings, ground: Ground, changes: Settings, headings: _Headings
 ) -> tuple[Exported, Exported]:
     own = own_my_cnf(spec, ground.base)
     about = [f"{own.missing}; this file has only the rocksdb_ variables."] if own.missing else []
@@ -89,7 +89,7 @@ def _my_cnf(
 
 
 def _options(
-    spec: StudySpec, ground: Ground, changes: Settings, headings: _Headings
+    spec: StudySettings, ground: Ground, changes: Settings, headings: _Headings
 ) -> tuple[Exported, Exported]:
     own = own_options(ground.base)
     before, after = ground.base.settings, {**ground.base.settings, **changes}

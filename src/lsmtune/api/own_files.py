@@ -17,7 +17,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.reading import read_text
 from lsmtune.report.export import without_notes
 from lsmtune.report.my_cnf import with_variables
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.system.stand_in import StandIn
 from lsmtune.tables import Cluster
 from lsmtune.trials import Base
@@ -49,7 +49,7 @@ def own_options(base: Base) -> OwnFile:
     return OwnFile(without_notes(base.given or base.options))
 
 
-def own_my_cnf(spec: StudySpec, base: Base) -> OwnFile:
+def own_my_cnf(spec: StudySettings, base: Base) -> OwnFile:
     """Return the user's my.cnf, or only RocksDB's variables if it cannot be read.
 
     A study keeps no other variables, because they may contain passwords.
@@ -66,7 +66,7 @@ def own_my_cnf(spec: StudySpec, base: Base) -> OwnFile:
     return OwnFile(restored, path, edited=restored != text)
 
 
-def own_tikv_toml(spec: StudySpec, base: Base) -> OwnFile:
+def own_tikv_toml(spec: StudySettings, base: Base) -> OwnFile:
     """Return the file that TiKV starts with, or only the tables of the store.
 
     A study keeps no other tables, because they may contain secrets.
@@ -85,7 +85,9 @@ def own_tikv_toml(spec: StudySpec, base: Base) -> OwnFile:
     return OwnFile(with_store(text, kept), path, edited=edited)
 
 
-def my_cnf_variables(spec: StudySpec, ground: Ground, tuned: Settings, text: str) -> dict[str, str]:
+def my_cnf_variables(
+    spec: StudySettings, ground: Ground, tuned: Settings, text: str
+) -> dict[str, str]:
     """Return the variables that a my.cnf with the tuned settings has."""
     base = ground.base
     given = {name: value for _, name, value in server_variables(text)}

@@ -11,7 +11,7 @@ from lsmtune.engines.base import EngineFacts
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.metrics.options_file import families_in, family_document
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import check_writable
 from lsmtune.study.disk_space import disk_bytes
 from lsmtune.study.guard import FEWEST
@@ -30,7 +30,7 @@ class Plan:
     `ready` is what is known about data, disk and machine, and `run` the expected time of a run.
     """
 
-    spec: StudySpec
+    spec: StudySettings
     home: Path
     facts: EngineFacts
     ground: Ground
@@ -53,7 +53,7 @@ def plan(resolved: Resolved, home: Path, observer: Observer | None = None) -> Pl
     return Plan(spec, home, prepared.facts, prepared.ground, space, ready, run)
 
 
-def online_s(spec: StudySpec, online: Online) -> tuple[float, float]:
+def online_s(spec: StudySettings, online: Online) -> tuple[float, float]:
     """Estimate the time of online tuning; at best, the store exists and each change loses.
 
     A window before each change, and right after each change and each revert, is not counted.

@@ -24,7 +24,7 @@ from lsmtune.api.resolve import Request, resolve
 from lsmtune.api.simulate import Simulation
 from lsmtune.api.study_result import Result, stored_result
 from lsmtune.errors import UserError
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.study.observer import Observer
 from lsmtune.system.cancelling import cancelled_by
 
@@ -144,7 +144,7 @@ def importance(
 
 def _check_keys(keys: dict[str, Any]) -> None:
     """Raise UserError for a key that a study file does not have."""
-    unknown = next((name for name in keys if name not in StudySpec.model_fields), None)
+    unknown = next((name for name in keys if name not in StudySettings.model_fields), None)
     if unknown is not None:
         raise UserError(
             f"lsmtune.tune: {unknown}: unknown key; `lsmtune schema` lists the keys of a study"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.study import runner
 from lsmtune.study.busy import busy_text, other_programs_percent
 from lsmtune.study.disk_space import disk_bytes
@@ -28,7 +28,7 @@ class Ready:
         return {"ok": self.ok, **self.numbers}
 
 
-def readiness(spec: StudySpec, home: Path, space: KnobSpace) -> list[Ready]:
+def readiness(spec: StudySettings, home: Path, space: KnobSpace) -> list[Ready]:
     """Return what can be said before the first run about data, disk and machine.
 
     It measures for a second how much CPU time other programs use. The data are left out if their
@@ -37,7 +37,7 @@ def readiness(spec: StudySpec, home: Path, space: KnobSpace) -> list[Ready]:
     return [*_data(spec, space), _disk(spec, home), _machine(spec)]
 
 
-def _data(spec: StudySpec, space: KnobSpace) -> list[Ready]:
+def _data(spec: StudySettings, space: KnobSpace) -> list[Ready]:
     flushes = None if spec.online else expected_flushes(spec.workload, space.base)
     if flushes is None:
         return []
@@ -56,7 +56,7 @@ def _data(spec: StudySpec, space: KnobSpace) -> list[Ready]:
     return [Ready("data", ok or not must, text, numbers)]
 
 
-def _disk(spec: StudySpec, home: Path) -> Ready:
+def _disk(spec: StudySettings, home: Path) -> Ready:
     needed, free = disk_bytes(spec), free_bytes(home)
     state = "large enough" if free >= needed else "TOO SMALL"
     text = (
@@ -66,7 +66,7 @@ def _disk(spec: StudySpec, home: Path) -> Ready:
     return Ready("disk", free >= needed, text, {"free_bytes": free, "needed_bytes": needed})
 
 
-def _machine(spec: StudySpec) -> Ready:
+def _machine(spec: StudySettings) -> Ready:
     others = other_programs_percent()
     ok = others <= runner.DISTURBED_PERCENT
     quiet = f"quiet: other programs use {others:.0f} % of the CPU"

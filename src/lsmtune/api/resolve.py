@@ -21,7 +21,7 @@ from lsmtune.api.default_optimizer import with_usual_optimizer
 from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.errors import UserError, with_places
 from lsmtune.optimizers.registry import published_name
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.spec_defaults import SYSTEM_KEYS, unused_online
 from lsmtune.study.observer import Observer
 
@@ -66,7 +66,7 @@ class Resolved:
     `remarks` are sentences about choices that the user did not make.
     """
 
-    settings: StudySpec
+    settings: StudySettings
     source: str | None = None
     remarks: tuple[str, ...] = ()
 

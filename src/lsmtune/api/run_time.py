@@ -9,7 +9,7 @@ from statistics import median
 
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
-from lsmtune.spec import MIN_PAIRS, StudySpec
+from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.store.home import Home, is_home
 from lsmtune.store.records import StoredStudy, complete_trials
 from lsmtune.study.fewest_changes import MOST_RUNS
@@ -32,7 +32,7 @@ class RunTime:
     records: int
 
 
-def runs(spec: StudySpec, knobs: int) -> tuple[int, int | None]:
+def runs(spec: StudySettings, knobs: int) -> tuple[int, int | None]:
     """Return the minimum and maximum number of runs; no maximum (None) without a trial limit."""
     finals = GROUPS_OF_FINALISTS * spec.finalists * spec.repeats
     verified = 2 * 2 * max(spec.pairs, spec.max_pairs) if spec.pairs else 0
@@ -46,13 +46,13 @@ def runs(spec: StudySpec, knobs: int) -> tuple[int, int | None]:
     return fewest, spec.base_runs + spec.trials + finals + verified
 
 
-def _fewest_trials(spec: StudySpec, knobs: int) -> int:
+def _fewest_trials(spec: StudySettings, knobs: int) -> int:
     if spec.until is None:
         return spec.trials or 1
     return spec.until if isinstance(spec.until, int) else fewest_trials(knobs)
 
 
-def measured_run_time(spec: StudySpec, folder: Path, facts: EngineFacts) -> RunTime | None:
+def measured_run_time(spec: StudySettings, folder: Path, facts: EngineFacts) -> RunTime | None:
     """Return the expected time of a run, or None if no similar study ran on this machine.
 
     A similar study has the same engine, workload and scale. Among several, the study with the most
@@ -77,7 +77,7 @@ def measured_run_time(spec: StudySpec, folder: Path, facts: EngineFacts) -> RunT
     return None
 
 
-def _similar(home: Home, spec: StudySpec, facts: EngineFacts) -> Iterator[StoredStudy]:
+def _similar(home: Home, spec: StudySettings, facts: EngineFacts) -> Iterator[StoredStudy]:
     """Yield the studies of the home whose runs take a similar time."""
     host, storage = describe_host(), describe_storage(home.path)
     for name in home.study_names():
@@ -100,7 +100,7 @@ def _amount(load: Workload) -> int:
 
 
 def duration_s(
-    spec: StudySpec, knobs: int, run: RunTime | None
+    spec: StudySettings, knobs: int, run: RunTime | None
 ) -> tuple[float | None, float | None]:
     """Estimate the minimum and maximum time of the study; None where it is unknown."""
     if run is None:
@@ -109,7 +109,7 @@ def duration_s(
     return fewest * run.run_s, None if most is None else most * run.run_s
 
 
-def rest_text(spec: StudySpec, knobs: int, run_s: float) -> str:
+def rest_text(spec: StudySettings, knobs: int, run_s: float) -> str:
     """Return how long the rest of a study takes after its first run, which took so long."""
     fewest, most = (None if n is None else n - 1 for n in runs(spec, knobs))
     shortest, longest = (None if n is None else format_duration(n * run_s)
@@ -120,7 +120,7 @@ def rest_text(spec: StudySpec, knobs: int, run_s: float) -> str:
     return f"{first}; the rest takes about {shortest} to {longest} ({fewest} to {most} runs)"
 
 
-def time_text(spec: StudySpec, knobs: int, run: RunTime | None) -> str:
+def time_text(spec: StudySettings, knobs: int, run: RunTime | None) -> str:
     """Return the number of runs and, if it is known, their time."""
     fewest, most = runs(spec, knobs)
     number = f"{fewest} runs" if most == fewest else f"{fewest} to {most} runs"

@@ -7,7 +7,7 @@ from typing import Any
 from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.screen import screen as run_configs
@@ -45,7 +45,7 @@ class Screened:
 
 
 def screen(
-    spec: StudySpec,
+    spec: StudySettings,
     home_path: Path,
     observer: Observer | None = None,
     *,

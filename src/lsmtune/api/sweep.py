@@ -11,7 +11,7 @@ from lsmtune.analysis.swept import Swept
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import Sweep
 from lsmtune.report.baseline_text import baseline_lines
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.session import open_session, prepare
@@ -27,7 +27,7 @@ class SweptStudy:
     view: StudyView
 
 
-def experiment_of(spec: StudySpec) -> Sweep:
+def experiment_of(spec: StudySettings) -> Sweep:
     """Return the table [sweep] of the settings; LsmtuneError if there is none."""
     if spec.sweep is None:
         raise LsmtuneError(
@@ -37,7 +37,7 @@ def experiment_of(spec: StudySpec) -> Sweep:
 
 
 def sweep(
-    spec: StudySpec,
+    spec: StudySettings,
     home_path: Path,
     observer: Observer | None = None,
     *,

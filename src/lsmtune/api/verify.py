@@ -12,7 +12,7 @@ from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
 from lsmtune.api.results import ResultFiles, write_results
 from lsmtune.api.study_result import Result, read_result
 from lsmtune.errors import UserError
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.study.disk_space import check_space
@@ -108,7 +108,7 @@ def _opened(
         yield study, verification_plan(study, trial, scale, workload, asked.pairs)
 
 
-def scale_of(asked: Verification, spec: StudySpec) -> str:
+def scale_of(asked: Verification, spec: StudySettings) -> str:
     """Return the scale of the verification."""
     return str(parse_scale(asked.scale or spec.scale, "--scale"))
 
@@ -122,7 +122,7 @@ def _workload_of(study: StoredStudy, scale: str, num: int | None) -> Workload:
     return make_spec(asked, "lsmtune verify", {"workload.num": "--num"}).workload
 
 
-def _check_disk(plan: VerificationPlan, spec: StudySpec, home: Home) -> None:
+def _check_disk(plan: VerificationPlan, spec: StudySettings, home: Home) -> None:
     """Raise UserError if the disk may be too small for the runs."""
     needed, free = plan.needed_bytes, free_bytes(home.path)
     if needed is None:

@@ -18,7 +18,7 @@ from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
 from lsmtune.report.swept_page import render_swept, upgrade_section
 from lsmtune.report.words import listed
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.study.observer import Observer
@@ -99,7 +99,7 @@ def _compared(
 
 def _planned(
     home: Home, name: str, trial: int | None, versions: Sequence[str]
-) -> tuple[StudySpec, int]:
+) -> tuple[StudySettings, int]:
     """Return the settings of the experiment, and the number of the winner's trial."""
     check_searches(home.study(name).settings)
     view = read_study(home, name, trial)
@@ -111,7 +111,7 @@ def _planned(
     return upgrade_spec(spec, ground, config, versions, view.objective), number
 
 
-def _check_is_the_same(home: Home, spec: StudySpec) -> None:
+def _check_is_the_same(home: Home, spec: StudySettings) -> None:
     """Raise UserError if an earlier call compared other versions or another winner."""
     stored = home.find_study(spec.name)
     if stored is not None and spec.changed_since(stored.settings):
@@ -123,7 +123,7 @@ def _check_is_the_same(home: Home, spec: StudySpec) -> None:
 
 
 def _check_same_baseline(
-    stored: StoredStudy, spec: StudySpec, home: Home, facts: EngineFacts, ground: Ground
+    stored: StoredStudy, spec: StudySettings, home: Home, facts: EngineFacts, ground: Ground
 ) -> None:
     """Raise UserError if the study ran on another system, or on another baseline."""
     check_same_system(stored, spec, facts, describe_host(), describe_storage(home.path))

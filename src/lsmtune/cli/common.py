@@ -16,7 +16,7 @@ from lsmtune.study_keys import STUDY_KEYS, WORKLOAD_KEYS, flag_help
 
 if TYPE_CHECKING:
     from lsmtune.api.resolve import Resolved
-    from lsmtune.spec import StudySpec
+    from lsmtune.spec import StudySettings
 
 Home = Annotated[
     Path,
@@ -139,7 +139,7 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
-def settings_of(resolved: "Resolved") -> "StudySpec":
+def settings_of(resolved: "Resolved") -> "StudySettings":
     """Print the remarks about the settings, and return the settings."""
     for remark in resolved.remarks:
         note(remark)

@@ -6,14 +6,14 @@ from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.knobs.knob_text import readable_range
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.report.baseline_text import baseline_lines, cache_lines, online_lines
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.study.stopping import fewest_trials
 from lsmtune.study.study import GROUPS_OF_FINALISTS
 from lsmtune.tables import Online
 from lsmtune.units import format_bytes, format_duration
 
 
-def _search_text(spec: StudySpec, knobs: int) -> str:
+def _search_text(spec: StudySettings, knobs: int) -> str:
     """What ends the search."""
     ends = [] if spec.trials is None else [f"after {spec.trials} trials"]
     if spec.budget_s is not None:
@@ -67,7 +67,7 @@ def _memory_text(ground: Ground, space: KnobSpace) -> str:
     )
 
 
-def _workload_facts(spec: StudySpec) -> list[tuple[str, str]]:
+def _workload_facts(spec: StudySettings) -> list[tuple[str, str]]:
     values = spec.workload.told
     table = dict(values) if isinstance(values, dict) else {}
     parameters = ", ".join(f"{k} = {v}" for k, v in table.items() if k != "name")
@@ -76,18 +76,18 @@ def _workload_facts(spec: StudySpec) -> list[tuple[str, str]]:
     return [*facts, ("", spec.workload.preset.what)]
 
 
-def _limits_text(spec: StudySpec) -> str:
+def _limits_text(spec: StudySettings) -> str:
     if spec.online is not None:
         return "none, because online tuning checks no limits"
     return "; ".join(map(str, spec.parsed_objective.limits)) or "none"
 
 
-def _online_time_text(spec: StudySpec, online: Online) -> str:
+def _online_time_text(spec: StudySettings, online: Online) -> str:
     shortest, longest = map(format_duration, online_s(spec, online))
     return f"{shortest} to {longest} (estimate)"
 
 
-def _online_facts(spec: StudySpec, online: Online) -> list[tuple[str, str]]:
+def _online_facts(spec: StudySettings, online: Online) -> list[tuple[str, str]]:
     count, each = online.windows, format_duration(online.window_s)
     return [
         ("changes", f"{spec.number_of_trials} at most, one at a time, while the workload runs"),
@@ -97,7 +97,7 @@ def _online_facts(spec: StudySpec, online: Online) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def _run_facts(spec: StudySpec, knobs: int) -> list[tuple[str, str]]:
+def _run_facts(spec: StudySettings, knobs: int) -> list[tuple[str, str]]:
     facts = [("runs of the baseline", str(spec.base_runs)), ("search", _search_text(spec, knobs))]
     if spec.repeats:
         finals = (

@@ -12,7 +12,7 @@ from lsmtune.cli.common import note
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, median_metrics
 from lsmtune.report.words import TIMES
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.ranking import base_runs
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.observer import SOON_S, Observer
@@ -100,7 +100,7 @@ def _one_line(text: str) -> Text:
 
 
 @contextmanager
-def progress(spec: StudySpec) -> Iterator["Progress"]:
+def progress(spec: StudySettings) -> Iterator["Progress"]:
     """Give a listener that shows the events of a study while the context is open."""
     console, story = Console(stderr=True, highlight=False), _Story(spec)
     if not console.is_terminal:
@@ -136,7 +136,7 @@ class Progress:
 class _Story:
     """What the events of a search have told: its baseline, its best value, its pace."""
 
-    def __init__(self, spec: StudySpec) -> None:
+    def __init__(self, spec: StudySettings) -> None:
         self._spec = spec
         self._objective = spec.parsed_objective
         self.metrics = self._objective.metrics
@@ -187,7 +187,7 @@ class _Story:
         return f", about {format_duration(left_s)} left" if left_s >= 1 else ""
 
 
-def _plain_listener(spec: StudySpec, story: _Story) -> Listener:
+def _plain_listener(spec: StudySettings, story: _Story) -> Listener:
     """A listener that prints a line per phase of the study and per finished trial.
 
     Long runs have a line at their start, too.
@@ -210,7 +210,7 @@ def _plain_listener(spec: StudySpec, story: _Story) -> Listener:
     return show
 
 
-def _line(event: Event, spec: StudySpec, story: _Story) -> str:
+def _line(event: Event, spec: StudySettings, story: _Story) -> str:
     told = story.of(event)
     result, title, took = event.result, event.task.title, f"{event.duration_s:.1f} s"
     if result is None:
@@ -225,7 +225,7 @@ def _line(event: Event, spec: StudySpec, story: _Story) -> str:
     return f"{title}: {told}{_figures(result.metrics, spec, story.metrics)} ({took}{remark})"
 
 
-def _figures(metrics: Mapping[str, float], spec: StudySpec, goals: Sequence[str]) -> str:
+def _figures(metrics: Mapping[str, float], spec: StudySettings, goals: Sequence[str]) -> str:
     """The objective's metrics, and those that show how the workload ran."""
     names = dict.fromkeys([*goals, *_SHOWN[spec.workload.kind]])
     return ", ".join(_figure(name, metrics[name]) for name in names if name in metrics)
@@ -252,7 +252,7 @@ class TerminalObserver(Observer):
             yield update
 
     @contextmanager
-    def running(self, spec: StudySpec) -> Iterator["Progress"]:
+    def running(self, spec: StudySettings) -> Iterator["Progress"]:
         """Show the runs of a study."""
         with progress(spec) as listener:
             yield listener

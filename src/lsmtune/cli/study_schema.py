@@ -6,7 +6,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.workloads import PRESETS, Workload
 
@@ -20,7 +20,7 @@ _LIMIT = r"^\s*\w+\s*((<=|>=)\s*\d.*|<=\s*none\s*)$"
 
 def study_schema() -> Schema:
     """The schema, a draft 2020-12 document: every key with its meaning, default and values."""
-    schema = StudySpec.model_json_schema()
+    schema = StudySettings.model_json_schema()
     tables = {name: _plain(table) for name, table in schema.pop("$defs", {}).items()}
     tables["Workload"]["properties"]["name"] |= {"enum": list(PRESETS)}
     top = _plain(schema)

@@ -12,13 +12,13 @@ from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.report.csv_text import csv_text
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, counted, metric_value
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.records import machine_text
 from lsmtune.study.sweep import BASE_EVERY
 from lsmtune.workloads import Workload
 
 
-def planned(spec: StudySpec) -> Iterator[str]:
+def planned(spec: StudySettings) -> Iterator[str]:
     """Give the lines of the plan."""
     experiment = experiment_of(spec)
     catalogue = study_catalogue(spec)

@@ -14,7 +14,7 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, nowrap, table
 from lsmtune.report.page import assembled
 from lsmtune.report.words import Ratio, counted, listed, unbroken
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 
 _HEIGHT_PX = 360
 _MARKS = 12
@@ -28,7 +28,7 @@ _SEE = (
 _AXIS = "cost / baseline, median of all searches; whiskers span the middle half"
 
 
-def render_comparison(found: Outcome, spec: StudySpec, *, real: bool) -> str:
+def render_comparison(found: Outcome, spec: StudySettings, *, real: bool) -> str:
     """Return the comparison as one HTML page without external requests."""
     compared = against_random(found)
     title = headline_text(found, compared)
@@ -64,7 +64,7 @@ def headline_text(found: Outcome, compared: Sequence[AgainstRandom]) -> str:
     return f"{listed(better)} beat{'s' if len(better) == 1 else ''} {after}"
 
 
-def _topic(found: Outcome, spec: StudySpec, *, real: bool) -> str:
+def _topic(found: Outcome, spec: StudySettings, *, real: bool) -> str:
     repeats = found.standings[0].repeats
     model = f"a model of measured runs of RocksDB {SHIPPED_VERSION}"
     where = f"on {spec.engine if real else model}"
@@ -173,13 +173,13 @@ def _numbers(found: Outcome) -> Html:
     )  # fmt: skip
 
 
-def _method(found: Outcome, spec: StudySpec, *, real: bool) -> Html:
+def _method(found: Outcome, spec: StudySettings, *, real: bool) -> Html:
     return section("Method", "How the optimizers were compared", items(
         _method_lines(found, spec, real=real)
     ))  # fmt: skip
 
 
-def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[str]:
+def _method_lines(found: Outcome, spec: StudySettings, *, real: bool) -> Iterator[str]:
     yield (
         "For each optimizer, lsmtune computes the ratio of its cost to the cost of random search. "
         "An optimizer beats random search if the whole interval of this ratio is below 1. All "

@@ -23,7 +23,7 @@ from lsmtune.reading import read_text
 from lsmtune.recipes.base import Progress
 from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec, catalogue_of
+from lsmtune.spec import Ground, StudySettings, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.study.foretelling import Simulated, foretelling
 from lsmtune.study.study import open_study
@@ -49,7 +49,13 @@ def shipped_model(objective: tuple[str, ...], limits: tuple[str, ...]) -> Modell
 
 
 def on_model(
-    spec: StudySpec, optimizers: Sequence[str], repeats: int, kept: Path, jobs: int, *, home: Path
+    spec: StudySettings,
+    optimizers: Sequence[str],
+    repeats: int,
+    kept: Path,
+    jobs: int,
+    *,
+    home: Path,
 ) -> Iterator[Curve]:
     """Yield searches on the shipped model; each finished one is stored as a line of JSON.
 
@@ -67,7 +73,9 @@ def on_model(
             yield curve
 
 
-def _run_all(spec: StudySpec, searches: Sequence[tuple[str, int]], jobs: int) -> Iterator[Curve]:
+def _run_all(
+    spec: StudySettings, searches: Sequence[tuple[str, int]], jobs: int
+) -> Iterator[Curve]:
     with worker_pool(jobs) as pool:
         asked = spec.objective, spec.limits
         running = [
@@ -118,7 +126,9 @@ def code_digest() -> str:
     return digest.hexdigest()[:8]
 
 
-def engine_studies(spec: StudySpec, optimizers: Sequence[str], repeats: int) -> list[StudySpec]:
+def engine_studies(
+    spec: StudySettings, optimizers: Sequence[str], repeats: int
+) -> list[StudySettings]:
     """Return the studies of a comparison on the engine: the optimizers take turns, seed by seed.
 
     A drift of the machine then affects all of them equally.
@@ -137,7 +147,7 @@ def engine_studies(spec: StudySpec, optimizers: Sequence[str], repeats: int) -> 
 
 
 def on_engine(
-    studies: Sequence[StudySpec], engine: Engine, home: Home, progress: Progress
+    studies: Sequence[StudySettings], engine: Engine, home: Home, progress: Progress
 ) -> Iterator[Curve]:
     """Yield the searches; each is a study of the home."""
     for spec in studies:

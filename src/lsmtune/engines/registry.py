@@ -18,7 +18,7 @@ from lsmtune.engines.rocksdb.versions import Versions
 from lsmtune.engines.simulated import Simulated
 from lsmtune.engines.tikv import TiKV
 from lsmtune.errors import UserError, unknown_word
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DRIVER
 from lsmtune.tables import Cluster
 
@@ -42,7 +42,7 @@ def make_engine(name: str, program: str, cluster: Cluster | None = None) -> Engi
     return ENGINES[name](program, cluster or Cluster())
 
 
-def engine_of(spec: StudySpec) -> Engine:
+def engine_of(spec: StudySettings) -> Engine:
     """Return the engine that runs the study.
 
     UserError if the RocksDB of the study is not installed, or if its library cannot be read.

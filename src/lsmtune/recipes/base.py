@@ -5,11 +5,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.runner import Listener
 
-Progress = Callable[[StudySpec], AbstractContextManager[Listener]]
+Progress = Callable[[StudySettings], AbstractContextManager[Listener]]
 """Context manager that shows the events of a study."""
 
 
@@ -41,7 +41,7 @@ class Recipe(Protocol):
     flags: frozenset[str]
     """Fields of Asked that the recipe uses, in addition to the program."""
 
-    def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
+    def studies(self, asked: Asked) -> tuple[StudySettings, ...]:
         """Return the studies that will run; they are checked before anything is created."""
 
     def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:

@@ -8,25 +8,25 @@ from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep
 from lsmtune.recipes.base import Progress
 from lsmtune.report.facts import workload_text
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.study import open_study
 from lsmtune.workloads import EngineName, Workload
 
 _ANY_MEMORY = "1TiB"
 
-Make = Callable[[StudySpec], Engine]
+Make = Callable[[StudySettings], Engine]
 """Function that makes the engine of a study."""
 
 
 def experiment_spec(
     name: str, load: Workload, sweep: Sweep, engine: EngineName, program: str, *, scale: str = "1"
-) -> StudySpec:
+) -> StudySettings:
     """Return the settings of a recipe's experiment.
 
     It has no memory limit, and nothing is searched, pruned or verified.
     """
-    return StudySpec(
+    return StudySettings(
         study=f"reproduce-{name}",
         engine=engine,
         program=program,
@@ -59,7 +59,7 @@ def method_lines(title: str, experiment: Experiment) -> Iterator[str]:
 
 
 def run_experiment(
-    spec: StudySpec,
+    spec: StudySettings,
     home: Home,
     progress: Progress,
     make: Make = engine_of,

@@ -8,7 +8,7 @@ from lsmtune.objective import Metrics
 from lsmtune.report.memory_text import assumed_cache_text
 from lsmtune.report.words import number, quantity
 from lsmtune.spaces import assumed_cache_bytes, catalogue_in, knob_space
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.spec_defaults import BYTES_PER_SYNC
 from lsmtune.study.noise_floor import Floor
 from lsmtune.trials import Base
@@ -31,13 +31,13 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
     return lines
 
 
-def cache_lines(spec: StudySpec, ground: Ground) -> list[str]:
+def cache_lines(spec: StudySettings, ground: Ground) -> list[str]:
     """Return a remark if the user's file does not say how large the block cache is."""
     size = assumed_cache_bytes(spec, ground)
     return [] if size is None else [assumed_cache_text(size)]
 
 
-def online_lines(spec: StudySpec, ground: Ground) -> list[str]:
+def online_lines(spec: StudySettings, ground: Ground) -> list[str]:
     """Return remarks about knobs that online tuning leaves out, and about a changed baseline."""
     if spec.online is None:
         return []

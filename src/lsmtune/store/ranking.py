@@ -21,7 +21,7 @@ from lsmtune.objective import (
     noise_factors,
     parse_objective,
 )
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.tables import problem_text
 from lsmtune.trials import Role, Status
@@ -36,7 +36,7 @@ LEAST_PROBABILITY = 0.8
 """A config can win if it keeps all limits with at least this probability."""
 
 
-def study_objective(stored: StoredStudy, spec: StudySpec) -> Objective:
+def study_objective(stored: StoredStudy, spec: StudySettings) -> Objective:
     """Return the objective of a study with the limits that it is judged by."""
     if stored.constraints is not None:
         limits = _limits(stored)

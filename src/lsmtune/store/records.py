@@ -10,7 +10,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.simplified import Simplified
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.tables import problem_text
 from lsmtune.trials import Base, Origin, Role, Status, TrialResult, TrialSpec
 from lsmtune.verdict import Pair
@@ -54,7 +54,7 @@ class StoredStudy:
             raise UserError(f"rule of study {self.name!r}: {problem}") from error
 
     @property
-    def settings(self) -> StudySpec:
+    def settings(self) -> StudySettings:
         """The checked settings; UserError if lsmtune cannot have stored them."""
         return make_spec(self.spec, f"settings of study {self.name!r}")
 

@@ -5,7 +5,7 @@ from math import log
 
 from lsmtune.objective import Objective
 from lsmtune.simplified import Simplified
-from lsmtune.spec import MIN_PAIRS, StudySpec
+from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.stats import Interval, ratio_of_means
 from lsmtune.store.ranking import (
     Candidate,
@@ -53,7 +53,7 @@ def study_winner(
     trials: Sequence[StoredTrial],
     verifications: Sequence[StoredVerification],
     objective: Objective,
-    spec: StudySpec,
+    spec: StudySettings,
     simplified: Simplified | None = None,
 ) -> Candidate | None:
     """The study's winner, given its verifications in the order in which they began.

@@ -2,7 +2,7 @@
 
 import time
 
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.study.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter
 
@@ -18,7 +18,7 @@ def other_programs_percent() -> float:
     return meter.stop().others_cpu_percent(0.0)
 
 
-def busy_remark(spec: StudySpec, *, accept_noise: bool) -> str | None:
+def busy_remark(spec: StudySettings, *, accept_noise: bool) -> str | None:
     """Return a warning before the first run if other programs would disturb the runs."""
     if spec.engine in _ELSEWHERE:
         return None

@@ -10,7 +10,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Settings
 from lsmtune.simulator import Machine, Measured, Probe, Run, fitted_constants
 from lsmtune.spaces import knob_space
-from lsmtune.spec import StudySpec, without_load
+from lsmtune.spec import StudySettings, without_load
 from lsmtune.study.description import describe
 from lsmtune.system.host import describe_host
 from lsmtune.system.lock import host_lock
@@ -37,7 +37,7 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
     LsmtuneError when a run fails, UserError when the engine cannot be used.
     """
     sweep_workdirs(folder)  # one that was killed has left its own
-    spec = StudySpec(workload=Workload(num=_RECORDS), knobs="compression_type")
+    spec = StudySettings(workload=Workload(num=_RECORDS), knobs="compression_type")
     facts, ground = describe(spec, engine, folder)
     measured: list[Measured] = []
     probes = list(_probes(knob_space(spec, ground)))

@@ -11,7 +11,7 @@ from lsmtune.optimizers.registry import is_removed, make_optimizer
 from lsmtune.reading import read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spaces import knob_space, new_rule, with_fitting_scale
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.study.version_spaces import version_spaces
 from lsmtune.system.cores import usable_cores
 from lsmtune.system.host import describe_host
@@ -31,13 +31,13 @@ def check_files(load: Workload) -> None:
             raise UserError(f"workload: cannot read the file {path}: {error.strerror}") from error
 
 
-def rule_of_new(spec: StudySpec) -> SizeRule | None:
+def rule_of_new(spec: StudySettings) -> SizeRule | None:
     """Return the rule of sizes of a new study on this host."""
     return new_rule(spec, spec.deploy_cores or usable_cores())
 
 
 def describe(
-    spec: StudySpec, engine: Engine, folder: Path, rule: SizeRule | None = None
+    spec: StudySettings, engine: Engine, folder: Path, rule: SizeRule | None = None
 ) -> tuple[EngineFacts, Ground]:
     """Return the facts of the engine and the context of a study with this rule of sizes.
 
@@ -60,7 +60,7 @@ def describe(
     return facts, ground
 
 
-def _own_base(spec: StudySpec) -> OwnBase | None:
+def _own_base(spec: StudySettings) -> OwnBase | None:
     _check_family(spec)
     if spec.base is None:
         return None
@@ -72,7 +72,7 @@ def _own_base(spec: StudySpec) -> OwnBase | None:
     return OwnBase(options, spec.family, notes)
 
 
-def _check_family(spec: StudySpec) -> None:
+def _check_family(spec: StudySettings) -> None:
     """Raise UserError for a column family that the study cannot tune."""
     if spec.family == DEFAULT_FAMILY:
         return

@@ -2,7 +2,7 @@
 
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.errors import UserError
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
@@ -11,7 +11,7 @@ _SPACE_FACTOR = 4
 """Maximum disk space of a trial, as a multiple of the bytes that it writes."""
 
 
-def disk_bytes(spec: StudySpec) -> int:
+def disk_bytes(spec: StudySettings) -> int:
     """Return the maximum disk space that trials take at a time."""
     if spec.engine in ("tikv", "simulated"):
         return 0  # the data is elsewhere, or there is none
@@ -19,7 +19,7 @@ def disk_bytes(spec: StudySpec) -> int:
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
 
 
-def check_space(spec: StudySpec, home: Home) -> None:
+def check_space(spec: StudySettings, home: Home) -> None:
     """Raise UserError if the disk of the home may be too small for the trials."""
     needed, free = disk_bytes(spec), free_bytes(home.path)
     if free < needed:

@@ -11,7 +11,7 @@ from lsmtune.limits import known_limits
 from lsmtune.objective import Objective
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.earlier import FEWEST, Earlier
-from lsmtune.spec import ALL_STUDIES, StudySpec
+from lsmtune.spec import ALL_STUDIES, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
@@ -23,7 +23,7 @@ _SHARED_KNOBS = 0.5
 
 
 def earlier_studies(
-    home: Home, study: StoredStudy, spec: StudySpec, space: KnobSpace
+    home: Home, study: StoredStudy, spec: StudySettings, space: KnobSpace
 ) -> tuple[Earlier, ...]:
     """The studies that the spec names, or all that may tell something.
 
@@ -45,7 +45,7 @@ def earlier_studies(
     return tuple(found)
 
 
-def check_earlier(home: Home, spec: StudySpec) -> None:
+def check_earlier(home: Home, spec: StudySettings) -> None:
     """UserError where a named study is not there, is of another engine, or has too few runs."""
     if spec.warm_start == _ALL:
         return
@@ -59,7 +59,7 @@ def check_earlier(home: Home, spec: StudySpec) -> None:
             )
 
 
-def _names(home: Home, spec: StudySpec) -> Sequence[str]:
+def _names(home: Home, spec: StudySettings) -> Sequence[str]:
     return home.study_names() if spec.warm_start == _ALL else spec.warm_start or ()
 
 
@@ -74,7 +74,7 @@ def _ended(trials: Sequence[StoredTrial], study: StoredStudy) -> list[StoredTria
 
 
 def _usable(
-    other: StoredStudy, spec: StudySpec, trials: Sequence[StoredTrial]
+    other: StoredStudy, spec: StudySettings, trials: Sequence[StoredTrial]
 ) -> list[StoredTrial]:
     """The base's runs and the searched ones that have what is asked for; none without a base."""
     if other.settings.engine != spec.engine:
@@ -95,7 +95,7 @@ def _shares_knobs(runs: Sequence[StoredTrial], space: KnobSpace) -> bool:
 
 
 def _earlier(
-    other: StoredStudy, runs: Sequence[StoredTrial], spec: StudySpec, space: KnobSpace
+    other: StoredStudy, runs: Sequence[StoredTrial], spec: StudySettings, space: KnobSpace
 ) -> Earlier:
     """The runs as observations: of the objective asked for now, against that study's own base."""
     factor = float(spec.scale_value / other.settings.scale_value)

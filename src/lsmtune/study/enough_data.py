@@ -8,7 +8,7 @@ from lsmtune.knobs.memory import FEWEST_FLUSHES, memtable_bytes
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.definitions import NEED_FLUSHES
 from lsmtune.objective import Metrics
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.workloads import Workload
 from lsmtune.workloads.operations import READS, own_operations, written_bytes
 
@@ -50,7 +50,7 @@ def must_flush(load: Workload, needed: Iterable[str]) -> bool:
     return load.kind == "write" or (load.kind == "mixed" and not NEED_FLUSHES.isdisjoint(needed))
 
 
-def study_must_flush(spec: StudySpec, needed: Iterable[str]) -> bool:
+def study_must_flush(spec: StudySettings, needed: Iterable[str]) -> bool:
     """Return whether the baseline of a study must flush often enough.
 
     The engine embedded measures no write amplification, and some of its stores have no memtables.
@@ -59,7 +59,7 @@ def study_must_flush(spec: StudySpec, needed: Iterable[str]) -> bool:
     return is_search and spec.engine != "embedded" and must_flush(spec.workload, needed)
 
 
-def check_before_run(spec: StudySpec, base: Settings, needed: Iterable[str]) -> None:
+def check_before_run(spec: StudySettings, base: Settings, needed: Iterable[str]) -> None:
     """Raise UserError before the first run of a study if its workload surely writes too little."""
     needed = frozenset(needed)
     if study_must_flush(spec, needed):
@@ -68,7 +68,9 @@ def check_before_run(spec: StudySpec, base: Settings, needed: Iterable[str]) -> 
         check_expected_flushes(spec.workload, base, needed, fewest)
 
 
-def check_base_run(spec: StudySpec, run: Metrics, base: Settings, needed: Iterable[str]) -> None:
+def check_base_run(
+    spec: StudySettings, run: Metrics, base: Settings, needed: Iterable[str]
+) -> None:
     """Raise UserError if the baseline of a study flushed too seldom."""
     needed = frozenset(needed)
     if study_must_flush(spec, needed):

@@ -22,7 +22,7 @@ from lsmtune.simulator import (
     known_knobs,
     predict,
 )
-from lsmtune.spec import StudySpec, load_at, without_load
+from lsmtune.spec import StudySettings, load_at, without_load
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload
@@ -41,7 +41,7 @@ class Simulated:
     Limits on metrics that the simulator does not tell are left to the real runs.
     """
 
-    def __init__(self, spec: StudySpec, space: KnobSpace, constants: Constants | None) -> None:
+    def __init__(self, spec: StudySettings, space: KnobSpace, constants: Constants | None) -> None:
         self._constants = constants
         self._spec = spec
         self._space = space
@@ -111,7 +111,7 @@ def _of_lengths(load: Workload) -> list[Workload]:
 
 
 def foretelling(
-    spec: StudySpec,
+    spec: StudySettings,
     space: KnobSpace,
     machine: Machine | None = None,
     base: Sequence[tuple[TrialSpec, Metrics]] = (),

@@ -7,7 +7,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.limits import Limit
 from lsmtune.objective import Metrics
 from lsmtune.rule import SizeRule
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.units import parse_size
 
 MEMORY = "memory_bytes"
@@ -30,7 +30,7 @@ def full_memory(space: KnobSpace, config: Config, metrics: Metrics, scale: Fract
     return found.memtables + found.caches + metrics[_READERS] / float(scale)
 
 
-def memory_limits(spec: StudySpec, rule: SizeRule | None) -> tuple[Limit, ...]:
+def memory_limits(spec: StudySettings, rule: SizeRule | None) -> tuple[Limit, ...]:
     """Return the limit on the measured memory of a new study; none for experiments."""
     if rule is None or spec.screen or spec.sweep or spec.online:
         return ()

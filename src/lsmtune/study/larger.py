@@ -7,7 +7,7 @@ from math import ceil
 from statistics import median
 
 from lsmtune.engines.templates import MOST_TEMPLATES
-from lsmtune.spec import MIN_PAIRS, StudySpec
+from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.store.records import StoredTrial, complete_pairs, complete_trials
 from lsmtune.study.study import Study
 from lsmtune.study.verify import begun
@@ -40,7 +40,7 @@ class VerificationPlan:
         return None if self.peak_bytes is None else ceil(SPARE * self.peak_bytes)
 
 
-def workload_at(spec: StudySpec, scale: Fraction) -> Workload:
+def workload_at(spec: StudySettings, scale: Fraction) -> Workload:
     """Return the workload of the study for a tree of another scale.
 
     Records and operations grow with the tree, so that it has the same shape. A duration stays.
@@ -104,7 +104,7 @@ def pairs_done(study: Study, trial: StoredTrial, scale: str, workload: Workload)
     return 0 if earlier is None else len(complete_pairs(study.trials(), earlier))
 
 
-def most_pairs(spec: StudySpec, pairs: int | None) -> tuple[int, int]:
+def most_pairs(spec: StudySettings, pairs: int | None) -> tuple[int, int]:
     """Return the minimum and the maximum number of pairs; `pairs` is what the user asked for."""
     if pairs is not None:
         return pairs, pairs

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.runner import Event
 
@@ -47,6 +47,6 @@ class Observer:
         yield lambda text: None
 
     @contextmanager
-    def running(self, spec: StudySpec) -> Iterator[RunListener]:
+    def running(self, spec: StudySettings) -> Iterator[RunListener]:
         """See the runs of a study while the context is open."""
         yield _NoListener()

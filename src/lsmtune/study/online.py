@@ -13,7 +13,7 @@ from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import median_metrics
 from lsmtune.optimizers.base import Observation, Optimizer, seen
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.stats import Interval
 from lsmtune.store.home import now_text
 from lsmtune.store.records import NewTrial
@@ -220,7 +220,7 @@ def _rebased(earlier: Observation, cost: float) -> Observation:
     return Observation(earlier.config, values, earlier.violation)
 
 
-def check_objective(spec: StudySpec) -> None:
+def check_objective(spec: StudySettings) -> None:
     """Raise UserError if the objective is not one metric, by which a window can be judged."""
     if len(spec.parsed_objective.metrics) != 1:
         raise UserError(

@@ -6,7 +6,7 @@ from typing import Any
 
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.records import StoredStudy
 from lsmtune.system.host import HostFacts, StorageFacts
 from lsmtune.units import format_bytes
@@ -18,7 +18,7 @@ _ELSEWHERE = ("simulated", "tikv")
 
 def check_same_system(
     stored: StoredStudy,
-    spec: StudySpec,
+    spec: StudySettings,
     facts: EngineFacts,
     host: HostFacts,
     storage: StorageFacts,
@@ -40,7 +40,7 @@ def check_same_system(
         )
 
 
-def system_notes(stored: StoredStudy, spec: StudySpec, host: HostFacts) -> Iterator[str]:
+def system_notes(stored: StoredStudy, spec: StudySettings, host: HostFacts) -> Iterator[str]:
     """Yield what changed on the system without making runs incomparable: its kernel."""
     before = stored.host.get("kernel")
     if spec.engine not in _ELSEWHERE and before is not None and before != host.kernel:
@@ -49,7 +49,7 @@ def system_notes(stored: StoredStudy, spec: StudySpec, host: HostFacts) -> Itera
 
 def _differing(
     stored: StoredStudy,
-    spec: StudySpec,
+    spec: StudySettings,
     facts: EngineFacts,
     host: HostFacts,
     storage: StorageFacts,

@@ -10,7 +10,7 @@ from lsmtune.batch import BatchLine, read_batch
 from lsmtune.errors import UserError
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.types import Config
-from lsmtune.spec import StudySpec, catalogue_of, load_at
+from lsmtune.spec import StudySettings, catalogue_of, load_at
 from lsmtune.spec_defaults import check_system
 from lsmtune.stats import ratio_interval
 from lsmtune.store.ranking import undisturbed
@@ -163,7 +163,7 @@ def usable_lines(path: Path, lines: Sequence[BatchLine]) -> list[BatchLine]:
     return usable
 
 
-def _check_loads(spec: StudySpec, lines: Sequence[BatchLine]) -> None:
+def _check_loads(spec: StudySettings, lines: Sequence[BatchLine]) -> None:
     """Raise UserError if the program of the study cannot run the workload of a line."""
     for load in dict.fromkeys(line.workload for line in lines):
         if (reason := load.cannot_run_on(spec.engine)) is not None:

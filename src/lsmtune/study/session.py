@@ -19,7 +19,7 @@ from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError
 from lsmtune.rule import SizeRule
 from lsmtune.spaces import knob_space, with_fitting_scale
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home, is_home
 from lsmtune.study.busy import busy_remark
 from lsmtune.study.copied_runs import copy_runs
@@ -40,7 +40,7 @@ class Prepared:
     `source` names a study whose runs count for this one too.
     """
 
-    spec: StudySpec
+    spec: StudySettings
     engine: Engine
     facts: EngineFacts
     ground: Ground
@@ -48,7 +48,7 @@ class Prepared:
 
 
 def prepare(
-    spec: StudySpec,
+    spec: StudySettings,
     home_path: Path,
     observer: Observer,
     *,
@@ -112,7 +112,7 @@ def open_session(
 
 
 def rule_of(
-    spec: StudySpec, home_path: Path, source: str | None = None, *, published: bool = False
+    spec: StudySettings, home_path: Path, source: str | None = None, *, published: bool = False
 ) -> SizeRule | None:
     """Return the rule of sizes of the stored study, else that of its source, else a new one.
 
@@ -127,7 +127,7 @@ def rule_of(
     return None if published else rule_of_new(spec)
 
 
-def _check_full_size(spec: StudySpec, ground: Ground) -> None:
+def _check_full_size(spec: StudySettings, ground: Ground) -> None:
     """Raise UserError if the memory limit does not fit the full-size tree of the exported file."""
     try:
         knob_space(spec, ground, Fraction(1))

@@ -23,7 +23,7 @@ from lsmtune.rescale import rescaled
 from lsmtune.simplified import Simplified
 from lsmtune.simulator import load_machine
 from lsmtune.spaces import knob_space, stored_rule, with_fitting_scale
-from lsmtune.spec import Ground, StudySpec, load_at, without_load
+from lsmtune.spec import Ground, StudySettings, load_at, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -69,7 +69,7 @@ class Study:
         self,
         home: Home,
         stored: StoredStudy,
-        spec: StudySpec,
+        spec: StudySettings,
         engine: Engine,
         listener: Listener,
         *,
@@ -311,7 +311,7 @@ class Study:
 @contextmanager
 def open_study(
     home: Home,
-    spec: StudySpec,
+    spec: StudySettings,
     engine: Engine,
     listener: Listener,
     described: tuple[EngineFacts, Ground] | None = None,
@@ -353,7 +353,7 @@ def open_study(
                 engine.give_back()
 
 
-def _create(home: Home, spec: StudySpec, found: tuple[EngineFacts, Ground]) -> StoredStudy:
+def _create(home: Home, spec: StudySettings, found: tuple[EngineFacts, Ground]) -> StoredStudy:
     host = {**asdict(describe_host()), "storage": asdict(describe_storage(home.path))}
     limits = (*spec.parsed_objective.limits, *memory_limits(spec, found[1].rule))
     constraints = [asdict(limit) for limit in limits]
@@ -384,7 +384,7 @@ def _engine_record(facts: EngineFacts, ground: Ground) -> dict[str, object]:
     }
 
 
-def _check_is_the_same(stored: StoredStudy, spec: StudySpec) -> None:
+def _check_is_the_same(stored: StoredStudy, spec: StudySettings) -> None:
     before = stored.settings
     if not (changed := spec.changed_since(before)):
         return

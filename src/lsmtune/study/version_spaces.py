@@ -6,10 +6,10 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySettings
 
 
-def version_spaces(spec: StudySpec, ground: Ground) -> dict[str, KnobSpace]:
+def version_spaces(spec: StudySettings, ground: Ground) -> dict[str, KnobSpace]:
     """Return the knob space of each version, around the baseline of that version.
 
     Empty if the study does not compare versions. UserError if a version lacks a knob that the

@@ -9,7 +9,7 @@ from lsmtune.recipes.autotikv.page import answer, best_so_far, render_autotikv
 from lsmtune.recipes.autotikv.study import BLIND, OPTIMIZER, Part, paper, run, specs
 from lsmtune.recipes.base import Asked, Progress, Reproduction
 from lsmtune.recipes.opening import too_small_line
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 
 
@@ -19,7 +19,7 @@ class AutoTikv:
     name = "autotikv"
     flags = frozenset({"num", "repeats"})
 
-    def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
+    def studies(self, asked: Asked) -> tuple[StudySettings, ...]:
         """Return the searches and the blind writes; other experiments depend on the searches."""
         return specs(asked)
 

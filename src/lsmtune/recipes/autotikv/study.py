@@ -14,7 +14,7 @@ from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Make, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.report.words import knob_value, option_value
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics, undisturbed
@@ -117,12 +117,12 @@ def paper() -> dict[str, Any]:
     return published(__package__)
 
 
-def specs(asked: Asked) -> tuple[StudySpec, ...]:
+def specs(asked: Asked) -> tuple[StudySettings, ...]:
     """Return the studies that are known before a run: the searches and the blind writes."""
     return (*(search(name, asked) for name in NAMES), blind(asked))
 
 
-def search(name: Name, asked: Asked) -> StudySpec:
+def search(name: Name, asked: Asked) -> StudySettings:
     """Return a search: one run per config, the best configs again with other keys."""
     load = _load(name, asked)
     return _spec(
@@ -140,7 +140,7 @@ def search(name: Name, asked: Asked) -> StudySpec:
     )
 
 
-def blind(asked: Asked) -> StudySpec:
+def blind(asked: Asked) -> StudySettings:
     """Return the experiment with writes that do not read, with and without compactions."""
     num, operations = _size("writeheavy", asked)
     return _spec(
@@ -158,7 +158,7 @@ def blind(asked: Asked) -> StudySpec:
     )
 
 
-def around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ...]) -> StudySpec:
+def around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ...]) -> StudySettings:
     """Return the experiment with the recommendation and every config that changes one knob."""
     changes = [{}, *_changes(recommended, knobs)]
     values: dict[str, tuple[Told, ...]] = {
@@ -231,11 +231,11 @@ def _load(name: Name, asked: Asked) -> Workload:
     )
 
 
-def _spec(name: str, load: Workload, asked: Asked, **more: Any) -> StudySpec:
+def _spec(name: str, load: Workload, asked: Asked, **more: Any) -> StudySettings:
     engine = load.preset.engine
     existing = load.num * (load.present or 1) * load.record_bytes
     cache = existing * paper()["cache_bytes"] / paper()["data_bytes"]
-    return StudySpec(
+    return StudySettings(
         study=f"reproduce-{name}",
         engine=engine,
         program=asked.program if engine == "rocksdb" else PROGRAMS[engine],

@@ -8,7 +8,7 @@ from lsmtune.recipes.compaction_style.numbers import claims, paper, tree
 from lsmtune.recipes.compaction_style.page import answer, render_compaction_style
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, run, specs
 from lsmtune.recipes.opening import too_small_line
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 
 
@@ -18,7 +18,7 @@ class CompactionStyle:
     name = "compaction-style"
     flags = frozenset({"num", "repeats"})
 
-    def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
+    def studies(self, asked: Asked) -> tuple[StudySettings, ...]:
         """Return the experiment of each engine."""
         return tuple(specs(asked).values())
 

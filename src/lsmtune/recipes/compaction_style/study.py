@@ -8,7 +8,7 @@ from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.families import DEFAULT_FAMILY, knob_name
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Make, experiment_spec, run_experiment
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.workloads import EngineName, Workload
@@ -48,7 +48,7 @@ class Results:
 TITLES: dict[EngineName, str] = {"rocksdb": "db_bench", "myrocks": "TPC-C on MyRocks"}
 
 
-def specs(asked: Asked) -> dict[EngineName, StudySpec]:
+def specs(asked: Asked) -> dict[EngineName, StudySettings]:
     """Return the experiment of each engine."""
     num = asked.num or _NUM
     records = Workload(
@@ -63,7 +63,7 @@ def specs(asked: Asked) -> dict[EngineName, StudySpec]:
     return {engine: _spec(asked, load, programs[engine]) for engine, load in loads.items()}
 
 
-def _spec(asked: Asked, load: Workload, program: str) -> StudySpec:
+def _spec(asked: Asked, load: Workload, program: str) -> StudySettings:
     engine = load.preset.engine
     own: dict[str, Told] = {
         "write_buffer_size": _MEMTABLE,

@@ -16,7 +16,7 @@ from lsmtune.recipes.db_bench_study.numbers import (
 from lsmtune.recipes.db_bench_study.page import answer, render_db_bench_study
 from lsmtune.recipes.db_bench_study.study import COMMANDS, OF_STORES, Results, paper, run, specs
 from lsmtune.recipes.opening import too_small_line
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 
 
@@ -26,7 +26,7 @@ class DbBenchStudy:
     name = "db-bench-study"
     flags = frozenset({"num", "repeats"})
 
-    def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
+    def studies(self, asked: Asked) -> tuple[StudySettings, ...]:
         """Return the experiments of the commands, of the stores, and of MyRocks."""
         return tuple(specs(asked).values())
 

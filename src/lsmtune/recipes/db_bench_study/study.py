@@ -12,7 +12,7 @@ from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Make, experiment_spec, run_experiment
 from lsmtune.recipes.published import published
-from lsmtune.spec import SMALLEST_SCALE, StudySpec
+from lsmtune.spec import SMALLEST_SCALE, StudySettings
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.workloads import Workload
@@ -85,7 +85,7 @@ def paper() -> dict[str, Any]:
     return published(__package__)
 
 
-def specs(asked: Asked) -> dict[Name, StudySpec]:
+def specs(asked: Asked) -> dict[Name, StudySettings]:
     """Return the experiments: the commands on RocksDB, the stores in one driver, and MyRocks."""
     stores = Workload(num=min(asked.num or _RECORDS_A_STORE, _RECORDS_A_STORE), **_record())
     return {
@@ -121,7 +121,7 @@ def _record() -> dict[str, Any]:
     return {name: paper()[name] for name in ("key_size", "value_size")}
 
 
-def _command(name: Name, asked: Asked) -> StudySpec:
+def _command(name: Name, asked: Asked) -> StudySettings:
     num = asked.num or paper()["records"] // _SMALLER
     scale = max(SMALLEST_SCALE, min(Fraction(1), Fraction(1, round(paper()["records"] / num) or 1)))
     fixed: dict[str, Told] = {}

@@ -17,7 +17,7 @@ from lsmtune.recipes.jin2022.numbers import (
 from lsmtune.recipes.jin2022.page import render_jin2022
 from lsmtune.recipes.jin2022.study import MODE_NAMES, MODES, Plan, Results, Search, run
 from lsmtune.recipes.opening import too_small_line
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 
 
@@ -27,7 +27,7 @@ class Jin2022:
     name = "jin2022"
     flags = frozenset({"num", "configs", "seeds"})
 
-    def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
+    def studies(self, asked: Asked) -> tuple[StudySettings, ...]:
         """Return the screenings, and a genetic search of each mode."""
         plan = _plan(asked)
         screenings = tuple(plan.screening(mode) for mode in MODES) if plan.configs else ()

@@ -18,7 +18,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import no_default_limits
 from lsmtune.objective import JIN2022, Metrics
 from lsmtune.recipes.base import Progress
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics
 from lsmtune.store.records import StoredTrial, complete_pairs, complete_trials
@@ -67,9 +67,9 @@ class Plan:
         """Workload of the paper: random writes of 16 B keys and 1 kB values."""
         return Workload(num=self.num)
 
-    def screening(self, mode: Mode) -> StudySpec:
+    def screening(self, mode: Mode) -> StudySettings:
         """Return the screening of a mode: random configs, evenly spread."""
-        return StudySpec(
+        return StudySettings(
             study=f"jin2022-{mode}",
             program=self.program,
             workload=self.load,
@@ -82,13 +82,13 @@ class Plan:
             screen=Screen(),
         )
 
-    def search(self, mode: Mode, seed: int) -> StudySpec:
+    def search(self, mode: Mode, seed: int) -> StudySettings:
         """Return a genetic search with the paper's budget, with verification.
 
         The published mode has the paper's algorithm and its four parameters, one of them of the
         workload. The honest mode has an improved algorithm and all knobs of the study.
         """
-        return StudySpec(
+        return StudySettings(
             study=f"jin2022-{mode}-genetic-{seed}",
             program=self.program,
             workload=self.load,
@@ -184,7 +184,9 @@ def _screening(plan: Plan, mode: Mode, home: Home, engine: Engine, progress: Pro
     return Screening(tuple(lines), runs, importance, base)
 
 
-def _search(spec: StudySpec, mode: Mode, home: Home, engine: Engine, progress: Progress) -> Search:
+def _search(
+    spec: StudySettings, mode: Mode, home: Home, engine: Engine, progress: Progress
+) -> Search:
     with (
         progress(spec) as listener,
         open_study(home, spec, engine, listener, published=True) as study,

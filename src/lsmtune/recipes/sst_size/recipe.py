@@ -6,7 +6,7 @@ from lsmtune.recipes.opening import too_small_line
 from lsmtune.recipes.sst_size.numbers import claims, paper
 from lsmtune.recipes.sst_size.page import answer, render_sst_size
 from lsmtune.recipes.sst_size.study import run, spec
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 
 
@@ -16,7 +16,7 @@ class SstSize:
     name = "sst-size"
     flags = frozenset({"num", "repeats", "full"})
 
-    def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
+    def studies(self, asked: Asked) -> tuple[StudySettings, ...]:
         """Return the one experiment."""
         return (spec(asked),)
 

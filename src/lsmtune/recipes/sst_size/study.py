@@ -12,7 +12,7 @@ from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Make, experiment_spec, run_experiment
 from lsmtune.recipes.published import published
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.workloads import Workload
 
@@ -46,7 +46,7 @@ class Results:
         return self.experiment.load.duration_s is not None
 
 
-def spec(asked: Asked) -> StudySpec:
+def spec(asked: Asked) -> StudySettings:
     """Return the experiment: a fixed number of operations, or the published hour with `full`."""
     sweep = Sweep(
         factors={
