@@ -43,21 +43,18 @@ def dashboard(
     The new storage file replaces an earlier storage file. Notes that you made in the dashboard
     are lost.
     """
-    from lsmtune.report.optuna_storage import export_study, storage_url
-    from lsmtune.store.home import Home
+    from lsmtune.api.dashboard import write_storage
 
-    with Home(home, create=False) as opened:
-        file = (storage or opened.path / "results" / study / "optuna.sqlite3").absolute()
-        trials = export_study(opened, study, file)
+    found = write_storage(study, home, storage)
     program = _program()
-    command = join([program or _PACKAGE, storage_url(file), "--port", str(port)])
+    command = join([program or _PACKAGE, found.url, "--port", str(port)])
     if as_json:
         shown = (None, None) if export_only else (f"http://127.0.0.1:{port}/", command)
         names = zip(("dashboard", "command"), shown, strict=True)
-        print_json({"storage": str(file), "trials": trials, **dict(names)})
+        print_json({"storage": str(found.file), "trials": found.trials, **dict(names)})
     else:
         opening = [] if export_only else ["To open the study, run:", f"  {command}"]
-        say_all([f"{trials} trials in {file}", *opening])
+        say_all([f"{found.trials} trials in {found.file}", *opening])
     if program is None and not export_only:
         note(
             f"{_PACKAGE} is not installed; to install it, run `{sys.executable} -m pip install "

@@ -40,11 +40,7 @@ def engines(
     `lsmtune engines install rocksdb@VERSION` downloads a Release build of this version and checks
     its SHA-256. Then lsmtune writes, flushes and reads back 1,000 records with the new library.
     """
-    from lsmtune.engines.libraries.installed import (
-        default_engine,
-        engines_folder,
-        installed_engines,
-    )
+    from lsmtune.api import engines as api
     from lsmtune.errors import UserError, unknown_word
 
     if action not in (None, _INSTALL):
@@ -52,8 +48,7 @@ def engines(
     if action is None and trust:
         raise UserError(f"--trust: needs a version to install; {_HOW}")
     done = None if action is None else _install(engine, trust)
-    found = installed_engines(engines_folder())
-    usual = default_engine(found)
+    found, usual = api.engines()
     if done is not None:
         shown = done.engine
         if as_json:
@@ -67,10 +62,8 @@ def engines(
 
 
 def _install(engine: str | None, trust: bool) -> "Installation":
-    from lsmtune.cli.progress import working
-    from lsmtune.engines.libraries import install, maven
-    from lsmtune.engines.libraries.installed import engines_folder
-    from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
+    from lsmtune.api.engines import install
+    from lsmtune.cli.progress import TerminalObserver
     from lsmtune.errors import UserError, unknown_word
 
     if engine is None:
@@ -78,11 +71,7 @@ def _install(engine: str | None, trust: bool) -> "Installation":
     name, at, version = engine.partition("@")
     if name != _NAME:
         raise UserError(f"engines install: {unknown_word('engine', name, [_NAME])}; {_HOW}")
-    sources = install.Sources(maven.fetch_jar, load_pins())
-    with working("installing RocksDB") as show:
-        return install.install(
-            version if at else DEFAULT_VERSION, engines_folder(), sources, show, trust=trust
-        )
+    return install(version if at else None, TerminalObserver(), trust=trust)
 
 
 def _say_installed(done: "Installation") -> None:

@@ -117,6 +117,8 @@ class Engine(Protocol):
     """
 
     name: str
+    times_matter: bool
+    """Whether runs measure times, so that only one may go on at a time on the host."""
 
     @property
     def catalogue(self) -> Catalogue:

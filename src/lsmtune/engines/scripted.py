@@ -24,6 +24,7 @@ class ScriptedEngine:
         self._script = script
         self._options = options
         self.name = name
+        self.times_matter = True
 
     @property
     def catalogue(self) -> Catalogue:

@@ -28,6 +28,7 @@ class Simulated:
     """The engine contract on the simulator, with the knobs of RocksDB that it supports."""
 
     name = "simulated"
+    times_matter = False
 
     @cached_property
     def catalogue(self) -> Catalogue:

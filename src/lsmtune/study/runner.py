@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass
 from fractions import Fraction
@@ -100,7 +100,7 @@ class Runner:
 
         An interruption ends each where its next part would begin.
         """
-        with host_lock(lambda message: self._listener(Event(tasks[0], message))):
+        with self._turn(tasks[0]):
             started_at, started = now_text(), time.monotonic()
             with ExitStack() as folders:
                 places = [
@@ -114,6 +114,12 @@ class Runner:
                     result = self._whole(task, _without_others(outcome.result))
                     self._keep(task, result, outcome, started_at, duration_s)
                     self._listener(Event(task, "done", result, duration_s))
+
+    def _turn(self, task: Task) -> AbstractContextManager[None]:
+        """Hold the host while a run measures times."""
+        if not self._engine.times_matter:
+            return nullcontext()
+        return host_lock(lambda message: self._listener(Event(task, message)))
 
     def _places(self, task: Task, folders: ExitStack, side: str = "") -> Places:
         self._home.check_is_there()
@@ -140,7 +146,7 @@ class Runner:
                 raise
 
     def _run_once(self, task: Task, *, may_be_disturbed: bool) -> TrialResult:
-        with host_lock(lambda message: self._listener(Event(task, message))):
+        with self._turn(task):
             started_at, started, clock = now_text(), time.monotonic(), ClockWatch()
             with ExitStack() as folders:
                 places = self._places(task, folders)

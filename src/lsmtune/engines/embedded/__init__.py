@@ -43,6 +43,7 @@ class Embedded:
     """
 
     name = "embedded"
+    times_matter = True
 
     def __init__(self, rocksdb: Loaded, own: Mapping[str, str]) -> None:
         self._rocksdb = rocksdb

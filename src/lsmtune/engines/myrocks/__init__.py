@@ -43,6 +43,7 @@ class MyRocks:
     """The engine contract on a MariaDB server; `program` is a path of it or a name on PATH."""
 
     name = "myrocks"
+    times_matter = True
 
     def __init__(self, program: str) -> None:
         self._program = from_here(program)

@@ -40,6 +40,7 @@ class RocksDB:
     """The engine contract on a program that runs workloads on RocksDB."""
 
     name = "rocksdb"
+    times_matter = True
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench

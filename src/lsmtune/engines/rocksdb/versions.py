@@ -18,6 +18,7 @@ class Versions:
     """
 
     name = "rocksdb"
+    times_matter = True
 
     def __init__(self, engines: Mapping[str, Engine]) -> None:
         self._engines = engines

@@ -24,6 +24,7 @@ class TiKV:
     """The engine contract on one TiKV of the user's; `program` is go-ycsb, a path or a name."""
 
     name = "tikv"
+    times_matter = True
 
     def __init__(self, program: str, cluster: Cluster) -> None:
         self._program = from_here(program)
