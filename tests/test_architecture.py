@@ -58,6 +58,16 @@ MACHINE = re.compile(
 )
 """What starts or ends processes, or deletes: for the room `system` alone."""
 
+WORK = ("store.home", "store.database", "study.session", "study.study.open_study", "study.verify",
+        "study.simplify", "study.screen", "engines.registry", "optimizers", "simulator",
+        "system.lock", "system.process", "system.workdir")  # fmt: skip
+"""What the command line leaves to `api`."""
+
+ALONE = "system/store_check.py"
+"""A program of its own, whose output lsmtune reads."""
+
+SPEECH = {"print", "input", "sys.exit", "exit", "quit", "sys.stdout.write", "sys.stderr.write"}
+
 DELETING_METHODS = {"unlink", "rmdir", "rmtree"}
 
 PICKLES = re.compile(r"(c?[pP]ickle|dill|cloudpickle|joblib|marshal|shelve)(\..*)?")
@@ -164,6 +174,24 @@ def may_import(room: str, other: str) -> bool:
     return other in always or FLOORS[other] < FLOORS[room]
 
 
+def working_commands(root: Path) -> Iterator[str]:
+    """Modules of the command line that open, run or lock: `api` does this for them."""
+    for module in modules(root):
+        for imported in module.imports() if module.room == "cli" else ():
+            if any(imported.startswith(f"lsmtune.{work}") for work in WORK):
+                yield f"{module.name} imports {imported}"
+
+
+def printing(root: Path) -> Iterator[str]:
+    """Prints, questions and exits below the command line."""
+    for module in modules(root):
+        if module.room == "cli" or module.name == ALONE:
+            continue
+        for node in module.nodes:
+            if isinstance(node, ast.Call) and _dotted(node.func) in SPEECH:
+                yield f"{module.name}:{node.lineno}: {_dotted(node.func)}"
+
+
 def too_long(root: Path) -> Iterator[str]:
     """Files and functions that nobody can take in."""
     for module in modules(root):
@@ -244,7 +272,8 @@ def _said(path: Path) -> Iterator[tuple[int, str]]:
 
 
 CHECKERS: tuple[Checker, ...] = (
-    homeless, wrong_imports, too_long, touching_the_machine, shells, pickles, notes, machine_paths,
+    homeless, wrong_imports, working_commands, printing, too_long, touching_the_machine, shells,
+    pickles, notes, machine_paths,
 )  # fmt: skip
 
 
@@ -318,6 +347,20 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
                 ("stats.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),
                 ("errors.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),
                 ("system/lock.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),
+            ],
+        ),
+        *cases(
+            working_commands,
+            [
+                ("cli/show.py", "def f():\n    from lsmtune.store.home import Home", "store.home"),
+                ("cli/tune.py", "from lsmtune.engines.registry import engine_of", "engine_of"),
+            ],
+        ),
+        *cases(
+            printing,
+            [
+                ("api/tune.py", "print('done')", "tune.py:1: print"),
+                ("study/study.py", "import sys\nsys.exit(2)", "study.py:2: sys.exit"),
             ],
         ),
         *cases(

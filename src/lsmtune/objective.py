@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import exp, inf, isinf, log, sqrt
 from statistics import fmean, median
 
@@ -239,7 +240,16 @@ def parse_objective(
     the default before. With several objectives, their metrics have no default limits. Raises
     UserError if a name or a limit is wrong.
     """
-    goals = tuple(map(_goal, [names] if isinstance(names, str) else names))
+    given = (names,) if isinstance(names, str) else tuple(names)
+    return _parsed(given, tuple(limits), tuple(default_limits))
+
+
+@lru_cache(maxsize=64)
+def _parsed(
+    names: tuple[str, ...], limits: tuple[str, ...], default_limits: tuple[Limit, ...]
+) -> Objective:
+    """Return the objective; a study asks for its own at many places."""
+    goals = tuple(map(_goal, names))
     _check_goals([goal.name for goal in goals])
     asked = tuple(parse_limit(text) for text in limits)
     # With several objectives, the user wants to see what each costs the others.

@@ -1,4 +1,4 @@
-"""The knobs of an engine."""
+"""What can be chosen: knobs and optimizers."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -7,7 +7,14 @@ from typing import get_args
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Knob
+from lsmtune.optimizers.base import Optimizer
+from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.workloads import EngineName
+
+
+def optimizers() -> list[Optimizer]:
+    """Return the search algorithms."""
+    return [make() for make in OPTIMIZERS.values()]
 
 
 def chosen_knobs(name: str, area: str | None) -> tuple[EngineName, Sequence[Knob]]:

@@ -8,6 +8,7 @@ from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Swept
+from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import Sweep
 from lsmtune.report.baseline_text import baseline_lines
@@ -53,6 +54,11 @@ def sweep(
         open_session(home, prepared, observer, accept_noise=accept_noise) as study,
     ):
         return SweptStudy(finished(study, observer).swept, read_study(home, prepared.spec.name))
+
+
+def check_installed(spec: StudySettings) -> None:
+    """Raise UserError if a version of RocksDB in the experiment is not installed."""
+    engine_of(spec)
 
 
 def version_remarks(base: Base) -> Iterator[str]:

@@ -168,9 +168,9 @@ def _of_all(preset: "Preset", common: dict[str, Any]) -> dict[str, Any]:
 
 def optimizers(as_json: Json = False) -> None:
     """List the optimizers: the search algorithms that choose the next config."""
-    from lsmtune.optimizers.registry import OPTIMIZERS
+    from lsmtune.api import knobs as api
 
-    made = [make() for make in OPTIMIZERS.values()]
+    made = api.optimizers()
     if as_json:
         print_json([{"name": optimizer.name, "summary": optimizer.summary} for optimizer in made])
         return

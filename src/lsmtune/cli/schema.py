@@ -9,6 +9,6 @@ def schema() -> None:
     Save the schema as study.schema.json. Then write this first line into a study file:
     #:schema ./study.schema.json (for editors with taplo, e.g. VS Code's "Even Better TOML").
     """
-    from lsmtune.cli.study_schema import study_schema
+    from lsmtune.api.schema import study_schema
 
     print_json(study_schema())

@@ -52,17 +52,17 @@ def sweep(
     from lsmtune.analysis.swept_words import swept_document
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_sweep
+    from lsmtune.api.sweep import check_installed
     from lsmtune.api.sweep import sweep as run
     from lsmtune.cli import sweeping
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.engines.registry import engine_of
     from lsmtune.system.write import write_file
 
     system = {"program": program, "rocksdb": rocksdb, "library": library}
     request = Request(place="lsmtune sweep", study_file=experiment, keys=system, flags=True)
     spec = settings_of(resolve_sweep(request, home, consent=ask))
     if dry_run:
-        engine_of(spec)  # refuses versions that are not installed
+        check_installed(spec)
         say_all(sweeping.planned(spec))
         return
     found = run(spec, home, TerminalObserver(), accept_noise=accept_noise)

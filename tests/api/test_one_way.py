@@ -1,0 +1,70 @@
+"""In one tune, each thing is made once."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import lsmtune
+from lsmtune.cli.main import run
+
+pytest.importorskip("lsmsim", reason="the native core is not built here")
+
+SOURCE = Path(lsmtune.__file__).parent
+MODEL = ("errors.py", "units.py", "spec.py", "spec_defaults.py", "spaces.py", "tables.py",
+         "objective.py", "limits.py", "trials.py", "rule.py", "experiment.py", "verdict.py",
+         "knobs/", "workloads/", "metrics/definitions.py", "study_keys.py")  # fmt: skip
+"""Plain data, which many places read."""
+_CODE = 0x2
+"""Flag of the code of a function: a class or a module has none."""
+
+
+@contextmanager
+def profiled() -> Iterator[tuple[Counter[tuple[str, str]], list[str]]]:
+    """Count the calls of functions of lsmtune, and list the files until the first run."""
+    calls: Counter[tuple[str, str]] = Counter()
+    files: dict[str, None] = {}
+    began = False
+
+    def see(frame: FrameType, event: str, _: object) -> None:
+        nonlocal began
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(str(SOURCE)):
+            return
+        if not code.co_flags & _CODE:
+            return
+        file = str(Path(code.co_filename).relative_to(SOURCE))
+        calls[file, code.co_name] += 1
+        began = began or (file, code.co_name) == ("engines/simulated.py", "run")
+        if not began and not file.startswith(MODEL):
+            files.setdefault(file)
+
+    found: list[str] = []
+    sys.setprofile(see)
+    try:
+        yield calls, found
+    finally:
+        sys.setprofile(None)
+        found += files
+
+
+@pytest.mark.slow
+def test_each_thing_is_made_once(
+    tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = ["--engine", "simulated", "--num", "20000", "--trials", "8", "--home", "home"]
+    with profiled() as (calls, files):
+        assert run(["tune", *flags]) == 0
+    assert calls["engines/simulated.py", "describe"] == 1
+    assert calls["engines/simulated.py", "base"] == 1
+    assert calls["analysis/claim.py", "claim_of"] == 1
+    assert calls["analysis/read_study.py", "read_study"] == 1
+    assert calls["spaces.py", "knob_space"] <= 3
+    # The default objective, and that of the study with the limits that it stored.
+    assert calls["objective.py", "_parsed"] <= 2
+    assert len(files) <= 50
