@@ -11,7 +11,7 @@ from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.analysis.inspect.study import study_files, tuned_family
-from lsmtune.api.inspect import write_study
+from lsmtune.api.inspect import study_of
 from lsmtune.cli.main import run
 from lsmtune.errors import UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
@@ -286,11 +286,11 @@ def test_a_study_of_an_empty_family_is_refused(tmp_path: Path) -> None:
     tables = {"default": EMPTY, "users": Table(8, "99.00 MB")}
     text = log(dump(60, tables), families=("default", "users"))
     with pytest.raises(UserError, match=r"'default' has no data.*users \(99 MiB\)"):
-        write_study(tmp_path / "s.toml", [inspected(tmp_path, text, "default")])
-    write_study(tmp_path / "s.toml", [inspected(tmp_path, text)])
-    assert tomllib.loads((tmp_path / "s.toml").read_text())["family"] == "users"
+        study_of(tmp_path / "s.toml", [inspected(tmp_path, text, "default")])
+    made = study_of(tmp_path / "s.toml", [inspected(tmp_path, text)])
+    assert tomllib.loads(made.study)["family"] == "users"
     nothing = log(dump(60, {"default": EMPTY, "users": EMPTY}), families=("default", "users"))
-    write_study(tmp_path / "s.toml", [inspected(tmp_path, nothing)])
+    study_of(tmp_path / "s.toml", [inspected(tmp_path, nothing)])
 
 
 def test_the_command_shows_one_family(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -113,7 +113,6 @@ def test_settings_of_studies_on_rocksdb_are_the_same(program: Request, command: 
     ours, theirs = (resolve(request, Path("home")).settings for request in (program, command))
     assert ours == theirs
     assert ours.name == theirs.name
-    assert ours.rocksdb == "11.8.1"
 
 
 def test_a_mistake_is_one_sentence_that_names_the_key() -> None:
