@@ -49,7 +49,8 @@ from lsmtune.spaces import knob_space, with_fitting_scale  # noqa: E402
 from lsmtune.spec import Ground, StudySettings, make_spec  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
 from lsmtune.study.description import describe, rule_of_new  # noqa: E402
-from lsmtune.study.study import open_study  # noqa: E402
+from lsmtune.study.search import run_search  # noqa: E402
+from lsmtune.study.session import open_study  # noqa: E402
 from lsmtune.workloads import Workload  # noqa: E402
 
 WORKLOADS = {
@@ -140,7 +141,7 @@ def search_faults(seed: int, opener: Opener, folder: Path) -> list[str] | None:
         Home(folder / "home", create=True) as home,
         open_study(home, spec, engine_of(spec), lambda _: None) as study,
     ):
-        study.tune()
+        run_search(study)
         best, ground, base = study.best(), study.ground, study.space.default()
     if best is None:
         return None

@@ -18,7 +18,8 @@ from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_pairs, complete_trials
 from lsmtune.study.runner import Event
-from lsmtune.study.study import open_study
+from lsmtune.study.search import measure_baseline
+from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify_trial
 from lsmtune.trials import Role
 from lsmtune.verdict import Pair, Verdict
@@ -38,7 +39,7 @@ def show(event: Event) -> None:
 def real_verifications(home: Home) -> tuple[list[Verdict], list[list[Pair]]]:
     """Verify each run of the baseline as if it were a winner."""
     with open_study(home, SPEC, RocksDB(DbBench("db_bench")), show) as study:
-        study.measure_base()
+        measure_baseline(study)
         base_trials = complete_trials(study.trials(), Role.BASE)
         verdicts = [verify_trial(study, t, SPEC.scale, SPEC.workload) for t in base_trials]
         stored = home.trials(study.stored)

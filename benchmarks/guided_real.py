@@ -25,7 +25,7 @@ from lsmtune.engines.registry import make_engine
 from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.stats import Interval
 from lsmtune.store.home import Home
-from lsmtune.study.study import open_study
+from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify
 from lsmtune.workloads import Workload
 

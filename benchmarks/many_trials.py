@@ -37,7 +37,8 @@ from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, catalogue_of, make_spec, without_load
 from lsmtune.store.home import Home
 from lsmtune.study.foretelling import foretelling
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Base, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
@@ -141,11 +142,11 @@ def own_cost(keep: Callable[[str, Row], None], folder: Path) -> None:
     given = {"study": "many", "optimizer": "random", "trials": MARKS[-1], "repeats": 0}
     spec = make_spec(given, "many_trials")
     with (
-        patch("lsmtune.study.study.make_optimizer", return_value=optimizer),
+        patch("lsmtune.study.session.make_optimizer", return_value=optimizer),
         Home(folder, create=True) as home,
         open_study(home, spec, ScriptedEngine(script), lambda _: None) as study,
     ):
-        study.tune()
+        run_search(study)
     between = [
         (now[0] - then[0], now[1] - then[1]) for then, now in pairwise(ends[spec.base_runs :])
     ]

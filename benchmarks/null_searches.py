@@ -24,8 +24,9 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import Metrics
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import ranked_candidates
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.study.simplify import simplify_new_winner
-from lsmtune.study.study import open_study
 from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import TrialResult, TrialSpec
 
@@ -52,7 +53,7 @@ def search(load: str, seed: int, folder: Path) -> dict[str, Any]:
     engine = ScriptedEngine(Drawn(runs(load, RECORDS), seed))
     with Home(folder, create=True) as home:
         with open_study(home, spec, engine, lambda _: None) as study:
-            study.tune()
+            run_search(study)
             simplify_new_winner(study)
             verify_contenders(study)
             sure = bool(ranked_candidates(study.trials(), study.objective))

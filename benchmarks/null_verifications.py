@@ -19,7 +19,8 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
-from lsmtune.study.study import open_study
+from lsmtune.study.search import measure_baseline
+from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify_trial
 from lsmtune.trials import Role, TrialResult, TrialSpec
 from lsmtune.verdict import Verdict
@@ -51,7 +52,7 @@ def verify_baseline(folder: Path, seed: int) -> Verdict:
         Home(folder, create=True) as home,
         open_study(home, spec, engine, lambda event: None) as study,
     ):
-        study.measure_base()
+        measure_baseline(study)
         trial = complete_trials(study.trials(), Role.BASE)[0]
         return verify_trial(study, trial, spec.scale, spec.workload)
 

@@ -32,7 +32,8 @@ from lsmtune.store.home import Home
 from lsmtune.store.ranking import study_objective
 from lsmtune.store.records import complete_trials
 from lsmtune.study.description import describe, rule_of_new
-from lsmtune.study.study import open_study
+from lsmtune.study.search import measure_baseline
+from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify_trial
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, Role, TrialResult, TrialSpec
@@ -117,7 +118,7 @@ def verified(load: str, records: int, seed: int, folder: Path) -> dict[str, Any]
     stored, spec = runs(load, records), spec_of(load, records, study="null", base_runs=2)
     engine = ScriptedEngine(Replay(stored, seed))
     with Home(folder, create=True) as home, open_study(home, spec, engine, lambda _: None) as study:
-        study.measure_base()
+        measure_baseline(study)
         trial = complete_trials(study.trials(), Role.BASE)[0]
         verdict = verify_trial(study, trial, spec.scale, spec.workload)
         objective = study_objective(study.stored, spec)

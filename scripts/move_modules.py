@@ -93,13 +93,15 @@ class _Rewriter(cst.CSTTransformer):
         if not module or original_node.relative or isinstance(original_node.names, cst.ImportStar):
             return updated_node
         targets: dict[str, list[cst.ImportAlias]] = {}
+        is_same = True
         for alias in original_node.names:
             place, name = self.moves.member(module, str(alias.evaluated_name))
+            is_same = is_same and (place, name) == (module, alias.evaluated_name)
             if name != alias.evaluated_name and alias.asname is None:
                 self.renamed[str(alias.evaluated_name)] = name
             new = alias.with_changes(name=cst.Name(name), comma=cst.MaybeSentinel.DEFAULT)
             targets.setdefault(place, []).append(new)
-        if list(targets) == [module] and not self.renamed:
+        if is_same:
             return updated_node
         nodes = [
             updated_node.with_changes(module=_dotted(place), names=aliases)

@@ -15,6 +15,7 @@ MOVES = read_moves(
     """
     lsmtune.cli.choosing        lsmtune.api.rocksdb_version   # a module
     lsmtune.old                 lsmtune.new                   # a package
+    lsmtune.cli.same            lsmtune.cli.other
     lsmtune.cli.common:note     lsmtune.cli.output:remark
     lsmtune.spec:StudySpec      lsmtune.spec:StudySettings
     """
@@ -26,6 +27,7 @@ MOVES = read_moves(
     [
         ("from lsmtune.cli import choosing\nchoosing.f()\n",
          "from lsmtune.api import rocksdb_version\nrocksdb_version.f()\n"),
+        ("from lsmtune.cli import same as s\n", "from lsmtune.cli import other as s\n"),
         ("import lsmtune.cli.choosing as c\n", "import lsmtune.api.rocksdb_version as c\n"),
         ("from lsmtune.old.a import b\n", "from lsmtune.new.a import b\n"),
         ("from lsmtune.cli.common import note\nnote(note=1)\nx.note\n",

@@ -22,7 +22,8 @@ from lsmtune.report.study_document import show_document
 from lsmtune.spec import catalogue_of, make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.screen import screen
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import TrialResult, TrialSpec
 
@@ -56,7 +57,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
             "finalists": 2, "repeats": 1, "max_pairs": 6,
         }  # fmt: skip
         with open_study(opened, make_spec(given, "here"), engine(), lambda _: None) as study:
-            study.tune()
+            run_search(study)
             verify_contenders(study)
         yield opened
 

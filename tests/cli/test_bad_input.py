@@ -18,7 +18,8 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.catalogue import load
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 STUDY = "kept"
@@ -46,7 +47,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
             Home(folder / "home", create=True) as home,
             open_study(home, spec, ScriptedEngine(better_each_time), lambda event: None) as study,
         ):
-            study.tune()
+            run_search(study)
     return folder / "home"
 
 

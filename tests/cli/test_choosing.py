@@ -20,7 +20,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.study import open_study
+from lsmtune.study.session import open_study
 
 VARIABLE = "LSMTUNE_DB_BENCH"
 DRIVEN = {"program": "lsmdriver", "rocksdb": "8.10.2"}

@@ -13,7 +13,8 @@ from lsmtune.cli.main import run
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 
 SOMEBODY = 4242
 """A user id that is neither the tests' own nor root's."""
@@ -48,7 +49,7 @@ def place(tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         Home(tmp_path / "home", create=True) as home,
         open_study(home, make_spec(given, "test"), engine, lambda event: None) as study,
     ):
-        study.tune()
+        run_search(study)
     return tmp_path
 
 

@@ -21,7 +21,8 @@ from lsmtune.knobs.types import Config
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 KNOBS = "block_size,bytes_per_sync,bloom_bits,compression_type,mmap_read"
@@ -66,7 +67,7 @@ def make_study(home: Path, **given: Any) -> None:
         Home(home, create=True) as opened,
         open_study(opened, spec, ScriptedEngine(script), lambda event: None) as study,
     ):
-        study.tune()
+        run_search(study)
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,8 @@ from lsmtune.report.figures import options
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import Base, Role, TrialResult, TrialSpec
 
@@ -55,7 +56,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         for name, knobs in presets.items():
             spec = make_spec({**given, "study": name, "knobs": knobs}, "here")
             with open_study(opened, spec, engine, lambda _: None) as study:
-                study.tune()
+                run_search(study)
         yield opened
 
 
@@ -202,7 +203,7 @@ def test_only_what_the_trial_changed_is_written_into_a_file_of_the_user(
     )  # fmt: skip
     engine = OwnBaseline(planted, options=OF_THE_BASELINE)
     with open_study(home, spec, engine, lambda _: None) as study:
-        study.tune()
+        run_search(study)
     own = own_file(tmp_path, **OF_THE_USER)
     given, base = (values_of(text, knobs) for text in (own.read_text(), OF_THE_BASELINE))
     kept = set[str]()
@@ -230,7 +231,7 @@ def test_published_study_exports_what_a_verification_at_scale_1_measures(home: H
     engine, replaced = OwnBaseline(planted, options=OF_THE_BASELINE), 0
     base = read_settings(engine.catalogue, OF_THE_BASELINE)
     with open_study(home, spec, engine, lambda _: None, published=True) as study:
-        study.tune()
+        run_search(study)
         for trial in study.trials():
             if trial.role is not Role.TRIAL:
                 continue
@@ -297,7 +298,7 @@ def test_without_a_proven_gain_nothing_is_exported_unasked(tmp_path: Path) -> No
     with Home(tmp_path / "home", create=True) as opened:
         engine = ScriptedEngine(lucky, options=OPTIONS)
         with open_study(opened, spec, engine, lambda _: None) as study:
-            study.tune()
+            run_search(study)
             results = opened.path / "results" / "n"
             write_results(opened, read_result(opened, "n"), Observer())
             assert (results / "OPTIONS").exists()

@@ -25,7 +25,8 @@ from lsmtune.spaces import knob_space
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Base, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"
@@ -113,7 +114,7 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
         for name, (file, engine, given) in studies.items():
             spec = make_spec({**common, **given, "study": name, "base": str(folder / file)}, "here")
             with open_study(home, spec, engine, lambda _: None) as study:
-                study.tune()
+                run_search(study)
             write_results(home, read_result(home, name), Observer())
         yield Own(folder, home)
 

@@ -11,7 +11,8 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Base
 
 
@@ -57,7 +58,7 @@ def test_study_in_a_pipe_prints_a_line_per_phase_and_trial(
         progress(spec) as listener,
         open_study(home, spec, engine, listener) as study,
     ):
-        study.tune()
+        run_search(study)
     out, err = capsys.readouterr()
     lines = err.splitlines()
     assert out == ""
@@ -82,7 +83,7 @@ def test_continued_search_compares_with_the_baseline_of_the_first_call(
             open_study(home, spec, engine, listener) as study,
         ):
             listener.recall(study.trials())
-            study.tune()
+            run_search(study)
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("search ")]
     assert len(lines) == 2
     assert all("write_amp 1.00" in line and "best" in line for line in lines)

@@ -20,7 +20,8 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.screen import screen
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 LOAD = {"workload": "readrandom"}
@@ -45,7 +46,7 @@ def search(home: Path, name: str, knobs: str, trials: int) -> None:
         Home(home, create=True) as opened,
         open_study(opened, spec, ScriptedEngine(by_blocks), lambda _: None) as study,
     ):
-        study.tune()
+        run_search(study)
 
 
 @pytest.fixture

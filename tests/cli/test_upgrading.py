@@ -13,7 +13,8 @@ from lsmtune.cli.main import run
 from lsmtune.engines.scripted import measured
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 BEST = 0
@@ -48,7 +49,7 @@ def home(tmp_path: Path, played: Played) -> Iterator[Path]:
         Home(folder, create=True) as opened,
         open_study(opened, spec, played.engine(OLD), lambda _: None) as study,
     ):
-        study.tune()
+        run_search(study)
     played.trials.clear()
     return folder
 

@@ -31,8 +31,9 @@ from lsmtune.engines.base import LiveEngine  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
 from lsmtune.study.online import tune_online  # noqa: E402
 from lsmtune.study.screen import screen  # noqa: E402
+from lsmtune.study.search import run_search  # noqa: E402
+from lsmtune.study.session import open_study  # noqa: E402
 from lsmtune.study.simplify import simplify_new_winner  # noqa: E402
-from lsmtune.study.study import open_study  # noqa: E402
 from lsmtune.study.sweep import sweep  # noqa: E402
 from lsmtune.study.verify import verify_contenders  # noqa: E402
 
@@ -62,7 +63,7 @@ def add(home: Home, study: Recorded) -> None:
             assert isinstance(engine, LiveEngine)
             tune_online(opened, engine, spec.online, lambda _: None)
         else:
-            opened.tune()
+            run_search(opened)
             if spec.simplify:
                 simplify_new_winner(opened)
             if spec.pairs:

@@ -13,7 +13,8 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study import runner
 from lsmtune.study.runner import Event
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.system.clock import ClockWatch
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
@@ -63,7 +64,7 @@ def tune(home: Home, script: Script, clocks: Clocks, between: float = 0.0) -> li
     spec = make_spec({"study": "s", "objective": "write_amp", "optimizer": "random", "pairs": 0,
                       "trials": TRIALS, "base_runs": 2, "repeats": 0}, "test")  # fmt: skip
     with open_study(home, spec, ScriptedEngine(script), listen) as study:
-        study.tune()
+        run_search(study)
         return home.trials(study.stored)
 
 

@@ -14,7 +14,8 @@ from lsmtune.cli.main import run
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 pytestmark = pytest.mark.slow
@@ -60,7 +61,7 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Fate]:
             Home(folder / "home", create=True) as home,
             open_study(home, spec, ScriptedEngine(fate), lambda event: None) as study,
         ):
-            study.tune()
+            run_search(study)
     return folder / "home", fate
 
 

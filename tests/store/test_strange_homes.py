@@ -17,7 +17,8 @@ from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.migrations import APPLICATION_ID, MIGRATIONS
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 
 DATABASE = "lsmtune.sqlite3"
 RECORDED = Path(__file__).parents[1] / "contract" / "homes" / "0.1.0" / f"{DATABASE}.gz"
@@ -37,7 +38,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
             Home(folder / "home", create=True) as opened,
             open_study(opened, make_spec(given, "test"), engine, lambda event: None) as study,
         ):
-            study.tune()
+            run_search(study)
             opened.add_verification(study.stored, 1, "1/64", study.spec.workload)
     return folder / "home"
 

@@ -16,7 +16,8 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
@@ -35,7 +36,7 @@ SETTINGS: dict[str, Any] = {
 def check_verified(home: Home, spec: StudySettings, engine: Engine) -> None:
     """Open a study, measure the baseline and a trial, and verify the trial."""
     with open_study(home, spec, engine, lambda _: None) as study:
-        study.tune()
+        run_search(study)
         *_, trial = complete_trials(study.trials(), Role.TRIAL)
         verdict = verify(study, spec.scale, spec.workload, trial.number)
     limits = {limit.metric for limit in study.objective.limits}

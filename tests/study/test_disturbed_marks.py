@@ -11,7 +11,7 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study import runner
 from lsmtune.study.screen import screen
-from lsmtune.study.study import open_study
+from lsmtune.study.session import open_study
 from lsmtune.tables import Screen
 from lsmtune.trials import TrialResult, TrialSpec
 

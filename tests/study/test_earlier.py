@@ -15,7 +15,8 @@ from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.earlier import earlier_studies
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 KNOBS = "block_size,write_buffer_size,max_bytes_for_level_base,target_file_size_base"
@@ -32,7 +33,7 @@ def make(name: str, **given: Any) -> StudySettings:
 def searched(home: Home, spec: StudySettings, script: Script) -> list[StoredTrial]:
     """The trials that the optimizer chose."""
     with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
-        study.tune()
+        run_search(study)
         return [t for t in home.trials(study.stored) if t.role is Role.TRIAL]
 
 

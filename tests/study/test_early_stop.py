@@ -11,7 +11,8 @@ from lsmtune.objective import Metrics, Objective, parse_objective
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.early_stop import hopeless, value_noise
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec
 
 BASE: Metrics = {"write_amp": 4.0, "live_sst_bytes": 100.0, "total_s": 10.0}
@@ -79,9 +80,9 @@ def test_only_trials_of_the_search_are_cut_and_kept_as_bounds(
         Home(tmp_path / "home", create=True) as home,
         open_study(home, spec, Cutting(script), lambda event: None) as study,
     ):
-        study.tune()
+        run_search(study)
         cut = [t for t in study.trials() if t.result.status is Status.CUT]
-        told = [o for o in study.history() if o.cut]
+        told = [o for o in study.history.observations if o.cut]
         best = study.best()
     assert bool(cut) == early_stop
     assert {t.role for t in cut} <= {Role.TRIAL}

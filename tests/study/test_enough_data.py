@@ -25,7 +25,8 @@ from lsmtune.study.enough_data import (
     sufficient,
     too_few,
 )
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify
 from lsmtune.trials import Base
 from lsmtune.workloads import Mix, Workload
@@ -185,10 +186,10 @@ def test_a_load_that_surely_writes_too_little_is_refused_before_the_first_run(
             open_study(home, balanced, engine, lambda _: None) as study,
             pytest.raises(UserError, match=r"use \d+ or more, or .*--objective get_p99_us"),
         ):
-            study.tune()
+            run_search(study)
         assert home.trials(home.study("b")) == []
         with open_study(home, reading, engine, lambda _: None) as study:
-            study.tune()
+            run_search(study)
         assert len(home.trials(home.study("r"))) == 2
 
 
@@ -226,7 +227,7 @@ def test_tune_and_verify_refuse_and_keep_the_runs(tmp_path: Path) -> None:
     spec = StudySettings(study="s", base_runs=1, trials=1, repeats=0, workload=SMALL)
     with Home(tmp_path / "home", create=True) as home:
         with open_study(home, spec, engine, lambda _: None) as study:
-            study.tune()
+            run_search(study)
             with pytest.raises(UserError, match="flushes"):
                 verify(study, spec.scale, spec.workload, trial=1)
         fewer = spec.model_copy(update={"study": "t"})
@@ -234,7 +235,7 @@ def test_tune_and_verify_refuse_and_keep_the_runs(tmp_path: Path) -> None:
             open_study(home, fewer, engine, lambda _: None) as study,
             pytest.raises(UserError, match="flushes"),
         ):
-            study.tune()
+            run_search(study)
         assert len(home.trials(home.study("t"))) == 1
 
 

@@ -19,7 +19,8 @@ from lsmtune.rule import SizeRule
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import Scorer, cautious_metrics
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
@@ -33,7 +34,7 @@ def tuned(home: Home, script: Any, **given: Any) -> None:
             "knobs": "write_buffer_size,max_write_buffer_number,cache_size,bloom_bits"}  # fmt: skip
     engine = ScriptedEngine(script, options=OPTIONS)
     with open_study(home, make_spec({**fast, **given}, "test"), engine, lambda _: None) as study:
-        study.tune()
+        run_search(study)
 
 
 def large_memtables_gain(spec: TrialSpec) -> TrialResult:

@@ -19,10 +19,11 @@ from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics, candidates, repeated_runs, undisturbed
 from lsmtune.store.records import StoredTrial
 from lsmtune.store.rows import trial_of
-from lsmtune.study import study as driver
+from lsmtune.study import search as driver
 from lsmtune.study.early_stop import value_noise
 from lsmtune.study.history import History
-from lsmtune.study.study import open_study
+from lsmtune.study.search import measure_baseline, run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 RUNS = 80
@@ -48,7 +49,7 @@ def some_runs(
     rng = np.random.default_rng(seed)
     spec = make_spec({"study": "s", "objective": goals, "trials": 1}, "test")
     with open_study(home, spec, ScriptedEngine(lambda _: measured()), lambda _: None) as study:
-        study.measure_base()
+        measure_baseline(study)
         first, start = study.trials()[0], study.space.default()
         configs = [study.space.sample(rng) for _ in range(RUNS // 2)]
     roles = [
@@ -160,7 +161,7 @@ def test_a_trial_costs_the_same_after_few_trials_and_after_many(
         before = sys.getprofile()
         sys.setprofile(count)
         try:
-            study.tune()
+            run_search(study)
         finally:
             sys.setprofile(before)
     few, many = each[20:30], each[-10:]

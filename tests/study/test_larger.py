@@ -11,7 +11,8 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.larger import VerificationPlan, verification_plan, workload_at
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
@@ -50,7 +51,7 @@ def test_records_and_operations_grow_with_the_tree(
 def test_plan_multiplies_time_and_peak_space_by_the_bytes(home: Home) -> None:
     spec = spec_of()
     with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
-        study.tune()
+        run_search(study)
         best = study.best()
         assert best is not None
         here, there = (
@@ -73,7 +74,7 @@ def test_plan_counts_prepared_databases_and_leaves_out_pairs_that_ran(home: Home
         return measured(**{**script(trial).metrics, "live_sst_bytes": 1e8})
 
     with open_study(home, spec, ScriptedEngine(reading), lambda _: None) as study:
-        study.tune()
+        run_search(study)
         best = study.best()
         assert best is not None
 
@@ -107,7 +108,7 @@ def test_broken_constraint_ends_a_larger_verification_early(
 
     spec = spec_of()
     with open_study(home, spec, ScriptedEngine(breaking), lambda _: None) as study:
-        study.tune()
+        run_search(study)
         verdict = verify(study, scale, workload_at(spec, Fraction(scale)), pairs=asked)
         assert verdict.claim == ("gain" if space == 10.0 else "no gain")
         assert len(_pairs(study.trials())) == runs

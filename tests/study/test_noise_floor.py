@@ -14,9 +14,10 @@ from lsmtune.report.baseline_text import measured_lines
 from lsmtune.spec import StudySettings
 from lsmtune.stats import half_width
 from lsmtune.store.home import Home
-from lsmtune.study import session
+from lsmtune.study import opening
 from lsmtune.study.noise_floor import Floor, noise_floor
-from lsmtune.study.study import open_study
+from lsmtune.study.search import measure_baseline
+from lsmtune.study.session import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 NOISY = (2000.0, 3300.0, 5500.0)
@@ -47,7 +48,7 @@ def home(tmp_path: Path, own_host: Path) -> Iterator[Home]:
 def floors(home: Home, values: tuple[float, ...], **changes: object) -> dict[str, Floor]:
     found = spec(base_runs=len(values), **changes)
     with open_study(home, found, engine(values), lambda _: None) as study:
-        study.measure_base()
+        measure_baseline(study)
         return {floor.metric: floor for floor in noise_floor(study)}
 
 
@@ -79,7 +80,7 @@ def test_it_is_told_before_the_search(
     tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     observer = Remarks()
-    monkeypatch.setattr(session, "engine_of", lambda *_: engine((*NOISY, 1000.0)))
+    monkeypatch.setattr(opening, "engine_of", lambda *_: engine((*NOISY, 1000.0)))
     tune(Resolved(spec(base_runs=3)), tmp_path / "home", observer)
     told = observer.remarks
     noise = [place for place, line in enumerate(told) if line.startswith("noise: throughput_ops_s")]

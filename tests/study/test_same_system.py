@@ -12,8 +12,9 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study import study as studies
-from lsmtune.study.study import open_study
+from lsmtune.study import session as studies
+from lsmtune.study.search import measure_baseline
+from lsmtune.study.session import open_study
 from lsmtune.system.host import describe_host, describe_storage
 
 SPEC = StudySettings(study="s", base_runs=1)
@@ -38,7 +39,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 def work_on(home: Home, engine: ScriptedEngine) -> None:
     with open_study(home, SPEC, engine, lambda _: None) as study:
-        study.measure_base()
+        measure_baseline(study)
 
 
 def test_the_same_system_continues(home: Home) -> None:

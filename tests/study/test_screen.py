@@ -17,7 +17,7 @@ from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.screen import screen
-from lsmtune.study.study import open_study
+from lsmtune.study.session import open_study
 from lsmtune.tables import Screen
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 

@@ -20,6 +20,8 @@ from lsmtune.store.home import Home
 from lsmtune.store.ranking import study_objective
 from lsmtune.store.records import complete_pairs, complete_trials
 from lsmtune.study.fewest_changes import MOST_RUNS
+from lsmtune.study.search import run_search
+from lsmtune.study.session import Session, open_study
 from lsmtune.study.simplify import (
     new_winner,
     simplify_new_winner,
@@ -27,7 +29,6 @@ from lsmtune.study.simplify import (
     units_of,
     without,
 )
-from lsmtune.study.study import Study, open_study
 from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
@@ -57,7 +58,7 @@ class Script:
 
 
 @contextmanager
-def opened(home: Home, script: Any, **given: Any) -> Iterator[Study]:
+def opened(home: Home, script: Any, **given: Any) -> Iterator[Session]:
     settings = {"study": "s", "objective": "write_amp", "optimizer": "random", "knobs": KNOBS,
                 "trials": 16, "base_runs": 3, "repeats": 2}  # fmt: skip
     spec = make_spec({**settings, **given}, "test")
@@ -65,21 +66,21 @@ def opened(home: Home, script: Any, **given: Any) -> Iterator[Study]:
         yield study
 
 
-def tune(study: Study) -> None:
+def tune(study: Session) -> None:
     """Do what `lsmtune tune` does."""
-    study.tune()
+    run_search(study)
     simplify_new_winner(study)
     verify_contenders(study)
 
 
-def changes(study: Study, number: int) -> set[str]:
+def changes(study: Session, number: int) -> set[str]:
     trial = next(t for t in study.trials() if t.number == number)
     return set(trial.config.differing(study.space.default()))
 
 
 def test_only_changes_that_bring_the_gain_are_left(home: Home) -> None:
     with opened(home, Script(noise=0.01)) as study:
-        study.tune()
+        run_search(study)
         raw = new_winner(study)
         assert raw is not None
         before = changes(study, raw.trial.number)
@@ -184,7 +185,7 @@ def test_fewer_changes_that_break_a_constraint_are_not_taken(home: Home) -> None
         return measured(**{**Script()(spec).metrics, "live_sst_bytes": space})
 
     with opened(home, script) as study:
-        study.tune()
+        run_search(study)
         simplify_new_winner(study)
         found = study.stored.simplified
         assert found is not None
@@ -199,7 +200,7 @@ def test_at_most_five_runs_are_repeated_because_others_disturb(home: Home) -> No
         return measured(**{**Script()(spec).metrics, "others_cpu_percent": others})
 
     with opened(home, script) as study:
-        study.tune()
+        run_search(study)
         first = len(study.trials())
         simplify_new_winner(study)
         statuses = [trial.result.status for trial in study.trials()[first:]]
@@ -225,7 +226,7 @@ def test_failed_run_keeps_the_change(home: Home) -> None:
         return Script()(spec)
 
     with opened(home, script) as study:
-        study.tune()
+        run_search(study)
         simplify_new_winner(study)
         assert study.stored.simplified is not None
         assert study.stored.simplified.simple is None
@@ -233,7 +234,7 @@ def test_failed_run_keeps_the_change(home: Home) -> None:
 
 def test_finished_study_can_be_simplified_later(home: Home) -> None:
     with opened(home, Script(noise=0.01)) as study:
-        study.tune()
+        run_search(study)
         verify_contenders(study)
         simplify_new_winner(study)
         assert study.stored.simplified is None
@@ -248,7 +249,7 @@ def test_finished_study_can_be_simplified_later(home: Home) -> None:
 
 def test_study_without_a_winner_is_refused(home: Home) -> None:
     with opened(home, lambda _: measured(), trials=3) as study:
-        study.tune()
+        run_search(study)
         simplify_new_winner(study)
         with pytest.raises(UserError, match="nothing to simplify"):
             simplify_winner(study)
@@ -256,7 +257,7 @@ def test_study_without_a_winner_is_refused(home: Home) -> None:
 
 def test_several_objectives_are_refused(home: Home) -> None:
     with opened(home, Script(), objective=["write_amp", "total_s"], trials=3) as study:
-        study.tune()
+        run_search(study)
         simplify_new_winner(study)
         assert study.stored.simplified is None
         with pytest.raises(UserError, match="several objectives"):

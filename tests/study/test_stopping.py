@@ -19,7 +19,8 @@ from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.description import describe
-from lsmtune.study.study import open_study
+from lsmtune.study.search import measure_baseline, repeat_finalists, run_search, search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 FEW = "level0_slowdown_writes_trigger,level0_stop_writes_trigger"
@@ -36,7 +37,9 @@ def tune(home: Home, spec: StudySettings, script: Script) -> tuple[list[StoredTr
     """The searched trials, and why the search ended."""
     told: list[str] = []
     with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
-        study.tune(told.append)
+        measure_baseline(study)
+        search(study, told.append)
+        repeat_finalists(study, 1)
         trials = [trial for trial in study.trials() if trial.role is Role.TRIAL]
     assert home.study(spec.name).ended == told[-1]
     return trials, told[-1]
@@ -157,7 +160,7 @@ def test_interrupted_anywhere_it_ends_where_it_would_have(
             pytest.raises(KeyboardInterrupt),
             open_study(home, spec, ScriptedEngine(cut_off_at(call, bowl)), lambda _: None) as study,
         ):
-            study.tune()
+            run_search(study)
         assert home.study("two").ended is None
     for _ in range(2):
         parts, again = tune(home, spec, bowl)

@@ -19,7 +19,8 @@ from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.runner import Event
-from lsmtune.study.study import Study, open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import Session, open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 FULL = os.strerror(errno.ENOSPC)
@@ -36,7 +37,7 @@ def make(**given: Any) -> StudySettings:
 @contextmanager
 def opened(
     home: Home, spec: StudySettings, script: Script, listener: Callable[[Event], None] | None = None
-) -> Iterator[Study]:
+) -> Iterator[Session]:
     with open_study(home, spec, ScriptedEngine(script), listener or (lambda _: None)) as study:
         yield study
 
@@ -44,7 +45,7 @@ def opened(
 def tune(home: Home, spec: StudySettings, script: Script) -> list[StoredTrial]:
     """All trials of the study after tuning."""
     with opened(home, spec, script) as study:
-        study.tune()
+        run_search(study)
         return study.home.trials(study.stored)
 
 
@@ -92,8 +93,8 @@ def test_the_base_comes_first_as_often_as_asked(home: Home) -> None:
         base = study.space.base
         assert all(trial.spec.settings == base for trial in trials[:2])
         assert trials[0].config == study.space.default()
-        assert [o.config for o in study.history()] == [t.config for t in trials[1:]]
-        assert study.history()[0].value == 1
+        assert [o.config for o in study.history.observations] == [t.config for t in trials[1:]]
+        assert study.history.observations[0].value == 1
 
 
 def test_the_engine_runs_what_the_study_says(home: Home) -> None:
@@ -221,9 +222,9 @@ def test_failed_trials_are_data(home: Home, optimizer: str) -> None:
     assert all(t.result.reason and not t.result.metrics for t in failed)
     assert all(home.read_evidence(t, "script.txt") == t.result.status for t in failed)
     with opened(home, spec, fails_often) as study:
-        observed = {o.config: o for o in study.history()}
+        observed = {o.config: o for o in study.history.observations}
         assert all(observed[t.config].value is observed[t.config].violation is None for t in failed)
-        assert sum(o.value is None for o in study.history()) == len(failed)
+        assert sum(o.value is None for o in study.history.observations) == len(failed)
         best = study.best()
     values = {t.config: t.result.metrics["write_amp"] for t in searched if t not in failed}
     assert best is not None
@@ -233,7 +234,7 @@ def test_failed_trials_are_data(home: Home, optimizer: str) -> None:
 def test_a_study_in_which_every_trial_fails_has_no_winner(home: Home) -> None:
     crashes = Fate(smooth, dict.fromkeys(range(3, 100), CRASH))
     with opened(home, make(trials=5), crashes) as study:
-        study.tune()
+        run_search(study)
         assert study.best() is None
         assert roles(study.trials())[Role.TRIAL] == 5
 
@@ -257,7 +258,7 @@ def test_a_disturbed_trial_is_kept_and_repeated_at_most_twice(
     assert len({trial.config for trial in again}) == 1
     assert len(trials) == 3 + 3 + len(statuses) - 1
     with opened(home, spec, script) as study:
-        assert len(study.history()) == 1 + 3
+        assert len(study.history.observations) == 1 + 3
         assert len(complete_trials(study.trials(), Role.TRIAL)) == 3
 
 
@@ -281,7 +282,7 @@ def test_accepted_noise_is_marked_and_not_repeated(home: Home) -> None:
     spec = make(trials=3)
     engine = ScriptedEngine(script)
     with open_study(home, spec, engine, lambda _: None, accept_noise=True) as study:
-        study.tune()
+        run_search(study)
         trials = study.trials()
     assert len(trials) == 3 + 3
     assert {trial.result.status for trial in trials} == {Status.COMPLETE}
@@ -323,13 +324,15 @@ def test_the_winner_is_the_lowest_that_keeps_the_limits(home: Home) -> None:
         best = study.best()
         assert best is not None
         assert best.trial.config["block_size"] == max(size for size in sizes if size <= 9000)
-        broken = [o for o in study.history() if o.violation is not None and o.violation > 0]
+        broken = [
+            o for o in study.history.observations if o.violation is not None and o.violation > 0
+        ]
         assert len(broken) == sum(size > 9000 for size in sizes)
 
 
 def test_what_is_no_better_than_the_base_is_no_winner(home: Home) -> None:
     with opened(home, make(trials=5), flat) as study:
-        study.tune()
+        run_search(study)
         assert study.best() is None
 
 
@@ -344,13 +347,13 @@ def lucky_once(spec: TrialSpec) -> TrialResult:
 def test_a_lucky_run_does_not_win(home: Home) -> None:
     spec = make(knobs="compaction_pri", trials=3, finalists=2, repeats=2)
     with opened(home, spec, lucky_once) as study:
-        study.tune()
+        run_search(study)
         best = study.best()
         assert best is not None
         assert best.trial.config["compaction_pri"] == 1
         assert best.runs == 3
         repeats = complete_trials(study.trials(), Role.REPEAT)
-        history = study.history()
+        history = study.history.observations
     assert [(t.config["compaction_pri"], t.spec.seed) for t in repeats] == [
         (0, 2), (1, 2), (0, 3), (1, 3),
     ]  # fmt: skip
@@ -360,7 +363,7 @@ def test_a_lucky_run_does_not_win(home: Home) -> None:
 def test_once_finalists_ran_again_a_single_good_run_does_not_win(home: Home) -> None:
     spec = make(knobs="compaction_pri", trials=3, finalists=1, repeats=2)
     with opened(home, spec, lucky_once) as study:
-        study.tune()
+        run_search(study)
         best = study.best()
         assert best is not None
         assert best.trial.config["compaction_pri"] == 0
@@ -381,7 +384,7 @@ def test_if_no_finalist_keeps_the_limits_the_next_configs_run_again(home: Home) 
     spec = make(knobs="compaction_pri", trials=3, finalists=2, repeats=2)
     for _ in ("new", "complete"):
         with opened(home, spec, breaks_a_limit_later) as study:
-            study.tune()
+            run_search(study)
             best = study.best()
             assert best is not None
             assert (best.trial.config["compaction_pri"], best.runs) == (2, 3)
@@ -462,7 +465,7 @@ def test_what_cannot_be_done_is_told_before_anything_is_kept(
 def test_listeners_hear_of_phases_and_results(home: Home) -> None:
     events: list[Event] = []
     with opened(home, make(base_runs=1, trials=1), smooth, events.append) as study:
-        study.tune()
+        run_search(study)
     told = [(event.task.role, event.phase, event.result is not None) for event in events]
     assert told == [
         (role, phase, phase == "done")

@@ -13,7 +13,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.study.study import open_study
+from lsmtune.study.session import open_study
 from lsmtune.study.sweep import plan, sweep
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 

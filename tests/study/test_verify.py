@@ -17,7 +17,8 @@ from lsmtune.knobs.memory import memory_bytes
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.study.study import Study, open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import Session, open_study
 from lsmtune.study.verify import verify, verify_contenders
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 from lsmtune.verdict import Verdict
@@ -59,7 +60,9 @@ CRASH = TrialResult(status=Status.CRASHED, reason="signal 6")
 
 
 @contextmanager
-def tuned(home: Home, script: Script, *, published: bool = False, **given: Any) -> Iterator[Study]:
+def tuned(
+    home: Home, script: Script, *, published: bool = False, **given: Any
+) -> Iterator[Session]:
     """A study that has found its winner."""
     settings = {"study": "s", "objective": "write_amp", "optimizer": "random", "repeats": 0,
                 "base_runs": 1}  # fmt: skip
@@ -67,7 +70,7 @@ def tuned(home: Home, script: Script, *, published: bool = False, **given: Any) 
     with open_study(
         home, spec, ScriptedEngine(script), lambda _: None, published=published
     ) as study:
-        study.tune()
+        run_search(study)
         yield study
 
 
@@ -81,7 +84,7 @@ def runs(home: Home) -> list[StoredTrial]:
     return [t for t in home.trials(home.study("s")) if t.verification_id is not None]
 
 
-def runs_of(study: Study, role: Role) -> list[StoredTrial]:
+def runs_of(study: Session, role: Role) -> list[StoredTrial]:
     return [trial for trial in study.trials() if trial.role is role]
 
 
@@ -242,7 +245,7 @@ def test_if_the_winner_loses_the_next_config_is_repeated_and_verified(home: Home
         assert best is not None
         assert best.trial.config["compaction_pri"] == 1
         count = len(study.trials())
-        study.tune()
+        run_search(study)
         verify_contenders(study)
         assert len(study.trials()) == count
 

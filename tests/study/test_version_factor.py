@@ -14,7 +14,7 @@ from lsmtune.experiment import VERSION
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.study.study import open_study
+from lsmtune.study.session import open_study
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 MIB = 1 << 20

@@ -14,7 +14,7 @@ from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level
 from lsmtune.stats import Interval, of_several
 from lsmtune.store.records import complete_trials
-from lsmtune.study.study import Study
+from lsmtune.study.session import Session
 from lsmtune.study.sweep import sweep
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Workload
@@ -80,7 +80,7 @@ def metric(name: str) -> Value:
     return lambda run: run.metrics.get(name)
 
 
-def finish(study: Study, logs_of: Sequence[Cell] = ()) -> Experiment:
+def finish(study: Session, logs_of: Sequence[Cell] = ()) -> Experiment:
     """Run what is missing of the study's experiment and return its results."""
     table = study.spec.sweep
     if table is None:
@@ -123,7 +123,7 @@ def finish(study: Study, logs_of: Sequence[Cell] = ()) -> Experiment:
     )
 
 
-def _flushes(study: Study, outcome: Outcome) -> Iterator[tuple[Cell, float]]:
+def _flushes(study: Session, outcome: Outcome) -> Iterator[tuple[Cell, float]]:
     """Yield the cells and how many times a run of each fills the memtable, where it is known."""
     written = written_bytes(study.spec.workload)
     if written is None and study.spec.workload.duration_s is not None:
@@ -136,7 +136,7 @@ def _flushes(study: Study, outcome: Outcome) -> Iterator[tuple[Cell, float]]:
             yield cell, count
 
 
-def _first_log(study: Study, config: Config | None) -> Inspection | None:
+def _first_log(study: Session, config: Config | None) -> Inspection | None:
     for trial in complete_trials(study.trials(), Role.TRIAL):
         text = study.home.read_evidence(trial, "LOG") if trial.config == config else None
         if text is not None:

@@ -16,7 +16,7 @@ from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.disk_space import check_space
 from lsmtune.study.observer import Observer
-from lsmtune.study.session import prepare
+from lsmtune.study.opening import prepare
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_file
 

@@ -15,7 +15,7 @@ from lsmtune.report.words import Ratio, counted, option_value
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.online import Step, tune_online
-from lsmtune.study.session import open_session, prepare
+from lsmtune.study.opening import open_session, prepare
 from lsmtune.tables import Online
 
 

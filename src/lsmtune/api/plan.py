@@ -16,7 +16,7 @@ from lsmtune.store.home import check_writable
 from lsmtune.study.disk_space import disk_bytes
 from lsmtune.study.guard import FEWEST
 from lsmtune.study.observer import Observer
-from lsmtune.study.session import prepare
+from lsmtune.study.opening import prepare
 from lsmtune.tables import Online
 
 _SLOWEST_BYTES_S = 5e6

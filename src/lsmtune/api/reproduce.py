@@ -9,7 +9,7 @@ from lsmtune.recipes.registry import RECIPES
 from lsmtune.store.home import Home
 from lsmtune.study.disk_space import check_space
 from lsmtune.study.observer import Observer
-from lsmtune.study.session import prepare
+from lsmtune.study.opening import prepare
 from lsmtune.system.write import write_file
 
 

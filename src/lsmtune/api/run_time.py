@@ -14,9 +14,9 @@ from lsmtune.store.home import Home, is_home
 from lsmtune.store.records import StoredStudy, complete_trials
 from lsmtune.study.fewest_changes import MOST_RUNS
 from lsmtune.study.same_system import check_same_system
+from lsmtune.study.search import GROUPS_OF_FINALISTS
 from lsmtune.study.simplify import RUNS_OF_RAW
 from lsmtune.study.stopping import fewest_trials
-from lsmtune.study.study import GROUPS_OF_FINALISTS
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.trials import Role
 from lsmtune.units import format_duration

@@ -10,8 +10,8 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
+from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.screen import screen as run_configs
-from lsmtune.study.session import open_session, prepare
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_file
 

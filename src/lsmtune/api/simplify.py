@@ -9,7 +9,7 @@ from lsmtune.api.study_result import read_result
 from lsmtune.api.verify import Verified
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
-from lsmtune.study.session import open_session, prepare
+from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.simplify import simplify_winner
 from lsmtune.study.verify import verify_contenders
 

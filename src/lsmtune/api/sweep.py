@@ -15,8 +15,8 @@ from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
-from lsmtune.study.session import open_session, prepare
-from lsmtune.study.study import Study
+from lsmtune.study.opening import open_session, prepare
+from lsmtune.study.session import Session
 from lsmtune.trials import Base
 
 
@@ -67,7 +67,7 @@ def version_remarks(base: Base) -> Iterator[str]:
         yield from (f"RocksDB {version}: {line}" for line in baseline_lines(one, verbose=False))
 
 
-def finished(study: Study, observer: Observer) -> Experiment:
+def finished(study: Session, observer: Observer) -> Experiment:
     """Run what is missing of an experiment and return its results; say if nothing is missing."""
     before = len(study.trials())
     found = finish(study)

@@ -16,10 +16,11 @@ from lsmtune.study.description import rule_of_new
 from lsmtune.study.enough_data import study_must_flush
 from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.observer import Observer
+from lsmtune.study.opening import Prepared, open_session, prepare
 from lsmtune.study.same_system import system_notes
-from lsmtune.study.session import Prepared, open_session, prepare
+from lsmtune.study.search import measure_baseline, repeat_finalists, search
+from lsmtune.study.session import Session
 from lsmtune.study.simplify import simplify_new_winner
-from lsmtune.study.study import Study
 from lsmtune.study.verify import verify_contenders
 from lsmtune.system.host import describe_host
 
@@ -53,8 +54,9 @@ def tune(
     with Home(home, create=True) as opened:
         with open_session(opened, prepared, observer, accept_noise=accept_noise) as study:
             _remark_start(study, prepared, observer, verbose=verbose)
-            measure_baseline(study, observer)
-            study.tune(lambda ended: observer.remark(f"search ended: {ended}"))
+            _measure_baseline(study, observer)
+            search(study, lambda ended: observer.remark(f"search ended: {ended}"))
+            repeat_finalists(study, 1)
             if study.spec.simplify:
                 simplify_new_winner(study)
             if study.spec.pairs:
@@ -63,10 +65,10 @@ def tune(
         return Tuned(result, write_results(opened, result, observer))
 
 
-def measure_baseline(study: Study, observer: Observer) -> None:
+def _measure_baseline(study: Session, observer: Observer) -> None:
     """Measure the baseline; the observer hears of time left, flushes and noise."""
     knobs = len(study.space.knobs)
-    study.measure_base(lambda run_s: observer.remark(rest_text(study.spec, knobs, run_s)))
+    measure_baseline(study, lambda run_s: observer.remark(rest_text(study.spec, knobs, run_s)))
     must = study_must_flush(study.spec, study.objective.needed)
     runs, floors = base_runs(study.trials()), noise_floor(study)
     for line in measured_lines(runs, floors, must_flush=must):
@@ -84,7 +86,7 @@ def _check_searches(resolved: Resolved) -> None:
             )
 
 
-def _remark_start(study: Study, prepared: Prepared, observer: Observer, *, verbose: bool) -> None:
+def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, verbose: bool) -> None:
     """Say what is known before the first run: earlier runs, the system, the baseline."""
     spec, done = study.spec, study.trials()
     observer.remark(done_text(spec.name, done) if done else new_text(spec.name, study.home.path))

@@ -18,8 +18,8 @@ from lsmtune.store.records import StoredStudy
 from lsmtune.study.disk_space import check_space
 from lsmtune.study.larger import SPARE, VerificationPlan, verification_plan, workload_at
 from lsmtune.study.observer import Observer
-from lsmtune.study.session import open_session, prepare
-from lsmtune.study.study import Study
+from lsmtune.study.opening import open_session, prepare
+from lsmtune.study.session import Session
 from lsmtune.study.verify import chosen
 from lsmtune.study.verify import verify as run_verification
 from lsmtune.system.host import free_bytes
@@ -94,7 +94,7 @@ def plan_verification(
 @contextmanager
 def _opened(
     home: Home, asked: Verification, observer: Observer, consent: Consent, *, accept_noise: bool
-) -> Iterator[tuple[Study, VerificationPlan]]:
+) -> Iterator[tuple[Session, VerificationPlan]]:
     """Open the study and plan the verification."""
     stored = home.study(asked.study)
     spec = stored.settings

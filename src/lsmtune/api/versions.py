@@ -22,8 +22,8 @@ from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.study.observer import Observer
+from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.same_system import check_same_system
-from lsmtune.study.session import open_session, prepare
 from lsmtune.study.verify import no_winner
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.write import write_file

@@ -7,8 +7,8 @@ from lsmtune.knobs.knob_text import readable_range
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.report.baseline_text import baseline_lines, cache_lines, online_lines
 from lsmtune.spec import Ground, StudySettings
+from lsmtune.study.search import GROUPS_OF_FINALISTS
 from lsmtune.study.stopping import fewest_trials
-from lsmtune.study.study import GROUPS_OF_FINALISTS
 from lsmtune.tables import Online
 from lsmtune.units import format_bytes, format_duration
 

@@ -26,7 +26,8 @@ from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.study.foretelling import Simulated, foretelling
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workers import worker_pool
 from lsmtune.system.write import place_to_write, write_whole
@@ -152,5 +153,5 @@ def on_engine(
     """Yield the searches; each is a study of the home."""
     for spec in studies:
         with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
-            study.tune()
-            yield curve_of(spec.optimizer, spec.seed, study.history())
+            run_search(study)
+            yield curve_of(spec.optimizer, spec.seed, study.history.observations)

@@ -10,7 +10,7 @@ from lsmtune.recipes.base import Progress
 from lsmtune.report.facts import workload_text
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.study import open_study
+from lsmtune.study.session import open_study
 from lsmtune.workloads import EngineName, Workload
 
 _ANY_MEMORY = "1TiB"

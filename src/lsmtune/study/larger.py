@@ -9,7 +9,7 @@ from statistics import median
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.store.records import StoredTrial, complete_pairs, complete_trials
-from lsmtune.study.study import Study
+from lsmtune.study.session import Session
 from lsmtune.study.verify import begun
 from lsmtune.trials import Role
 from lsmtune.workloads import Workload
@@ -59,7 +59,7 @@ def workload_at(spec: StudySettings, scale: Fraction) -> Workload:
 
 
 def verification_plan(
-    study: Study, trial: StoredTrial, scale: str, workload: Workload, asked: int | None
+    study: Session, trial: StoredTrial, scale: str, workload: Workload, asked: int | None
 ) -> VerificationPlan:
     """Estimate what is left of a verification of a trial, from the runs of the study.
 
@@ -98,7 +98,7 @@ def _amount(load: Workload) -> float:
     return max(load.user_bytes, 1)
 
 
-def pairs_done(study: Study, trial: StoredTrial, scale: str, workload: Workload) -> int:
+def pairs_done(study: Session, trial: StoredTrial, scale: str, workload: Workload) -> int:
     """Return how many pairs of a verification have run."""
     earlier = begun(study, trial, scale, workload)
     return 0 if earlier is None else len(complete_pairs(study.trials(), earlier))

@@ -8,7 +8,7 @@ from lsmtune.objective import Metrics, log_deviation
 from lsmtune.spec import MIN_PAIRS
 from lsmtune.stats import half_width
 from lsmtune.store.ranking import base_runs
-from lsmtune.study.study import Study
+from lsmtune.study.session import Session
 
 _ALWAYS = "throughput_ops_s"
 
@@ -30,7 +30,7 @@ class Floor:
     factor: float | None
 
 
-def noise_floor(study: Study) -> list[Floor]:
+def noise_floor(study: Session) -> list[Floor]:
     """Return the floor of the metrics of the objective and of the throughput.
 
     The baseline must have been measured. `pairs` is the maximum of the study's verification, and

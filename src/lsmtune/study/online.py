@@ -18,7 +18,7 @@ from lsmtune.stats import Interval
 from lsmtune.store.home import now_text
 from lsmtune.store.records import NewTrial
 from lsmtune.study.guard import LOSS, cost_ratio, gains, loses, shifted
-from lsmtune.study.study import Study
+from lsmtune.study.session import Session
 from lsmtune.system.lock import host_lock
 from lsmtune.system.workdir import workdir
 from lsmtune.tables import Online
@@ -230,7 +230,7 @@ def check_objective(spec: StudySettings) -> None:
 
 
 def tune_online(
-    study: Study, engine: LiveEngine, online: Online, tell: Callable[[Step], None]
+    study: Session, engine: LiveEngine, online: Online, tell: Callable[[Step], None]
 ) -> Config:
     """Run the engine under the study's load, try changes on it, keep a row a step.
 
@@ -266,7 +266,7 @@ def tune_online(
     return tuner.current
 
 
-def _keep(study: Study, trial: TrialSpec, step: Step, began_at: str, took_s: float) -> None:
+def _keep(study: Session, trial: TrialSpec, step: Step, began_at: str, took_s: float) -> None:
     if step.cost is not None:
         status = Status.COMPLETE
     else:
@@ -299,7 +299,7 @@ def _record(step: Step, metric: str) -> OnlineChange:
     )
 
 
-def _measurement(study: Study, step: Step) -> Measurement:
+def _measurement(study: Session, step: Step) -> Measurement:
     return Measurement(
         metrics=median_metrics([dict(window.metrics) for window in step.windows.during]),
         levels=(),

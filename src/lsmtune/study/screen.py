@@ -16,8 +16,9 @@ from lsmtune.stats import ratio_interval
 from lsmtune.store.ranking import undisturbed
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.runner import Task
+from lsmtune.study.search import measure_baseline
 from lsmtune.study.seeds import workload_seed
-from lsmtune.study.study import Study
+from lsmtune.study.session import Session
 from lsmtune.tables import Screen
 from lsmtune.trials import Role
 from lsmtune.units import format_duration
@@ -38,14 +39,14 @@ class Point:
     workload: Workload
 
 
-def screen(study: Study, table: Screen, jobs: int = 1) -> str | None:
+def screen(study: Session, table: Screen, jobs: int = 1) -> str | None:
     """Measure the base, every point once, then the replicated ones again.
 
     What an earlier call has measured counts; a config that failed is not tried again. Up to
     `jobs` runs go on side by side, if that is seen to change nothing; else a remark says why not.
     LsmtuneError when the base cannot be measured, UserError when the batch cannot be used.
     """
-    study.measure_base()
+    measure_baseline(study)
     points = list(dict.fromkeys(_points(study, table)))
     remark = None
     if jobs > 1:
@@ -60,7 +61,7 @@ def screen(study: Study, table: Screen, jobs: int = 1) -> str | None:
     return remark
 
 
-def _run(study: Study, points: Sequence[Point], again: int, left: int, jobs: int = 1) -> None:
+def _run(study: Session, points: Sequence[Point], again: int, left: int, jobs: int = 1) -> None:
     """Run the points that have not yet run more than `again` times; so many runs are left."""
     done = Counter(_point(trial) for trial in _screened(study))
     role = Role.REPEAT if again else Role.TRIAL
@@ -82,7 +83,7 @@ def _groups(points: list[tuple[int, Point]], size: int) -> list[list[tuple[int, 
     return [points[first : first + size] for first in range(0, len(points), size)]
 
 
-def _task(study: Study, point: Point, run: tuple[int, int], role: Role, title: str) -> Task:
+def _task(study: Session, point: Point, run: tuple[int, int], role: Role, title: str) -> Task:
     """The task of a run: the place of its point, and how many times the point ran before."""
     spec = study.trial_spec(point.config)
     seed = workload_seed(study.spec.seed, "screen", *run)
@@ -90,7 +91,7 @@ def _task(study: Study, point: Point, run: tuple[int, int], role: Role, title: s
     return Task(title, role, point.config, spec)
 
 
-def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
+def _objection(study: Session, points: Sequence[Point], jobs: int) -> str | None:
     """Why runs side by side may not stand for runs alone; None where they agree.
 
     The same configs have run alone and run side by side under the same seeds. They agree where for
@@ -126,7 +127,7 @@ def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
     return None
 
 
-def _points(study: Study, table: Screen) -> list[Point]:
+def _points(study: Session, table: Screen) -> list[Point]:
     if table.batch is None:
         configs = design_configs(
             study.space, table.design, study.spec.number_of_trials, study.spec.seed
@@ -137,7 +138,7 @@ def _points(study: Study, table: Screen) -> list[Point]:
     return [Point(study.space.canonical(_known(study, line)), line.workload) for line in lines]
 
 
-def _known(study: Study, line: BatchLine) -> Config:
+def _known(study: Session, line: BatchLine) -> Config:
     """The line's values of the knobs; db_bench's defaults for what it leaves out."""
     knobs = study.space.knobs
     return Config({knob.name: line.knobs.get(knob.name, knob.default) for knob in knobs})
@@ -171,7 +172,7 @@ def _check_loads(spec: StudySettings, lines: Sequence[BatchLine]) -> None:
         check_system(spec.engine, load, spec.program, spec.rocksdb, spec.library)
 
 
-def _screened(study: Study) -> list[StoredTrial]:
+def _screened(study: Session) -> list[StoredTrial]:
     return undisturbed(study.trials(), Role.TRIAL, Role.REPEAT)
 
 
@@ -179,12 +180,12 @@ def _point(trial: StoredTrial) -> Point:
     return Point(trial.config, trial.spec.workload)
 
 
-def _measured(study: Study, points: Sequence[Point]) -> list[Point]:
+def _measured(study: Session, points: Sequence[Point]) -> list[Point]:
     """The points without those that failed: they would fail again."""
     failed = {_point(trial) for trial in _screened(study) if trial.result.status.failed}
     return [point for point in points if point not in failed]
 
 
-def _time(study: Study, runs: float) -> str:
+def _time(study: Session, runs: float) -> str:
     took_s = [trial.duration_s for trial in _screened(study)]
     return f" (about {format_duration(runs * median(took_s))} left)" if took_s else ""

@@ -29,7 +29,7 @@ from lsmtune.store.winner import contenders, newest_verdicts, verified_trials
 from lsmtune.study.fewest_changes import Effect, Unit, fewest_changes
 from lsmtune.study.runner import Task
 from lsmtune.study.seeds import workload_seed
-from lsmtune.study.study import Study
+from lsmtune.study.session import Session
 from lsmtune.trials import Role, Status
 
 _MEMORY = frozenset(
@@ -51,14 +51,14 @@ _UNPROVEN = 1.2816
 """Half of an 80 % interval, in standard deviations."""
 
 
-def simplify_new_winner(study: Study) -> None:
+def simplify_new_winner(study: Session) -> None:
     """Simplify the best config of the search, if the study allows it and it is not verified."""
     raw = new_winner(study)
     if raw is not None and why_not(study) is None:
         simplify(study, raw)
 
 
-def new_winner(study: Study) -> Candidate | None:
+def new_winner(study: Session) -> Candidate | None:
     """Return the best config of the search if no verification of it has begun."""
     ranked = contenders(study.trials(), study.objective)
     verifications = study.home.verifications(study.stored)
@@ -66,7 +66,7 @@ def new_winner(study: Study) -> Candidate | None:
     return next((c for c in ranked[:1] if c.trial.number not in verified), None)
 
 
-def proven_winner(study: Study) -> Candidate | None:
+def proven_winner(study: Session) -> Candidate | None:
     """Return the best config of the search whose gain is proven."""
     trials, verifications = study.trials(), study.home.verifications(study.stored)
     verdicts = newest_verdicts(trials, verifications, study.objective, study.spec.scale)
@@ -75,7 +75,7 @@ def proven_winner(study: Study) -> Candidate | None:
     return next((c for c in found if c.trial.number in proven), None)
 
 
-def simplify_winner(study: Study) -> None:
+def simplify_winner(study: Session) -> None:
     """Simplify the winner of a study, also one that is verified.
 
     UserError if the study has no winner, or none that can be simplified.
@@ -93,7 +93,7 @@ def simplify_winner(study: Study) -> None:
     simplify(study, raw)
 
 
-def why_not(study: Study) -> str | None:
+def why_not(study: Session) -> str | None:
     """Return why the winner of the study cannot be simplified, or None."""
     spec = study.spec
     if study.objective.pareto:
@@ -105,7 +105,7 @@ def why_not(study: Study) -> str | None:
     return None
 
 
-def simplify(study: Study, raw: Candidate) -> None:
+def simplify(study: Session, raw: Candidate) -> None:
     """Take back the changes of the raw winner that do not matter, and store the result.
 
     A simplification that was interrupted continues, and one that has ended is not repeated.
@@ -156,7 +156,7 @@ class _Simplification:
     So an interrupted one continues with the same runs.
     """
 
-    def __init__(self, study: Study, raw: Candidate) -> None:
+    def __init__(self, study: Session, raw: Candidate) -> None:
         self._study = study
         self._raw = raw
         self._start = raw.trial.config
@@ -180,7 +180,7 @@ class _Simplification:
         """Return what a model of all runs of the study predicts of each unit."""
         study = self._study
         legal = {unit: config for unit in units if (config := self._without([unit])) is not None}
-        expected = expectation(study.space, study.history())
+        expected = expectation(study.space, study.history.observations)
         if expected is None or not legal:
             return []
         mean, deviation = expected.differences(list(legal.values()), self._start)

@@ -12,7 +12,7 @@ from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.study.runner import Task
 from lsmtune.study.seeds import workload_seed
-from lsmtune.study.study import Study
+from lsmtune.study.session import Session
 from lsmtune.trials import Role, Status, TrialResult
 from lsmtune.units import format_duration
 
@@ -40,7 +40,7 @@ class Step:
         return self.role, self.config, self.seed
 
 
-def sweep(study: Study, experiment: Sweep) -> list[tuple[Step, TrialResult]]:
+def sweep(study: Session, experiment: Sweep) -> list[tuple[Step, TrialResult]]:
     """Run every block; what an earlier call has measured counts, what failed is not tried again.
 
     Returns every step with what became of it.
@@ -77,7 +77,7 @@ def _check_base(result: TrialResult, experiment: Sweep) -> None:
         )
 
 
-def _outcomes(study: Study, steps: Sequence[Step]) -> list[tuple[Step, TrialResult]]:
+def _outcomes(study: Session, steps: Sequence[Step]) -> list[tuple[Step, TrialResult]]:
     """The steps that have been run, each with what became of it."""
     kept: dict[tuple[Role, Config, int], list[TrialResult]] = {}
     for trial in study.trials():
@@ -87,7 +87,7 @@ def _outcomes(study: Study, steps: Sequence[Step]) -> list[tuple[Step, TrialResu
     return [(step, left.pop(0)) for step in steps if (left := kept.get(step.key))]
 
 
-def plan(study: Study, experiment: Sweep) -> list[Step]:
+def plan(study: Session, experiment: Sweep) -> list[Step]:
     """All runs in their order, the same for the same settings."""
     configs = _cell_configs(study, experiment)
     base = _base_config(study, experiment)
@@ -116,7 +116,7 @@ def _block(
                 yield Step(block, cells[at], configs[cells[at]], of_block)
 
 
-def _cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Config]:
+def _cell_configs(study: Session, experiment: Sweep) -> dict[tuple[int, ...], Config]:
     """The config of every cell; UserError where RocksDB would refuse one."""
     found: dict[tuple[int, ...], Config] = {}
     for cell in experiment.cells():
@@ -131,7 +131,7 @@ def _cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Conf
     return found
 
 
-def _check_choices(study: Study, asked: Settings) -> None:
+def _check_choices(study: Session, asked: Settings) -> None:
     """Raise UserError for a value that the version of RocksDB which runs the cell does not have."""
     version = asked.get(VERSION, study.ground.rocksdb_version)
     if version is None:
@@ -146,12 +146,12 @@ def _check_choices(study: Study, asked: Settings) -> None:
             )
 
 
-def _base_config(study: Study, experiment: Sweep) -> Config:
+def _base_config(study: Session, experiment: Sweep) -> Config:
     """The base with the fixed settings: what the cells are compared with."""
     fixed = experiment.fixed_values(study.ground.catalogue)
     return study.space.canonical({**study.space.default(), **fixed})
 
 
-def _time(study: Study, left: int) -> str:
+def _time(study: Session, left: int) -> str:
     took_s = [trial.duration_s for trial in study.trials()]
     return f", about {format_duration(left * median(took_s))} left" if took_s else ""

@@ -18,8 +18,9 @@ from lsmtune.store.records import (
 from lsmtune.store.winner import LEAST_KEPT_GAIN, MOST_CONTENDERS, kept_gain
 from lsmtune.study.enough_data import check_expected_flushes, check_flushes
 from lsmtune.study.runner import Task
+from lsmtune.study.search import repeat_finalists
 from lsmtune.study.seeds import workload_seed
-from lsmtune.study.study import Study
+from lsmtune.study.session import Session
 from lsmtune.trials import Protocol, Role, Status, TrialSpec
 from lsmtune.units import format_duration
 from lsmtune.verdict import Pair, Verdict, judge, lost_early
@@ -38,7 +39,7 @@ _SIDES = {
 
 
 def verify(
-    study: Study,
+    study: Session,
     scale: str,
     workload: Workload,
     trial: int | None = None,
@@ -51,7 +52,7 @@ def verify(
     return verify_trial(study, chosen(study, trial), scale, workload, pairs=pairs)
 
 
-def chosen(study: Study, trial: int | None) -> StoredTrial:
+def chosen(study: Session, trial: int | None) -> StoredTrial:
     """Return the trial of that number, or the study's winner; UserError when there is none."""
     if trial is not None:
         return _searched(study, trial)
@@ -68,7 +69,7 @@ def no_winner(study: str) -> UserError:
     )
 
 
-def verify_contenders(study: Study) -> None:
+def verify_contenders(study: Session) -> None:
     """Verify the best candidates one after the other until the gain of one is proven.
 
     Three runs may keep a limit that twelve runs break. Then the next candidate is verified, but no
@@ -81,7 +82,7 @@ def verify_contenders(study: Study) -> None:
         return
     verified: set[int] = set()
     for wanted in range(1, MOST_CONTENDERS + 1):
-        study.repeat_finalists(wanted)
+        repeat_finalists(study, wanted)
         ranked = study.contenders()
         trial = next((c.trial for c in ranked if c.trial.number not in verified), None)
         if trial is None:
@@ -92,7 +93,7 @@ def verify_contenders(study: Study) -> None:
         verified.add(trial.number)
 
 
-def _verify_simple(study: Study) -> None:
+def _verify_simple(study: Session) -> None:
     """Verify the simple config beside the raw winner, and then the raw winner if it is needed.
 
     It is needed if the gain of the simple config is not proven or is too small a part of its gain.
@@ -109,7 +110,7 @@ def _verify_simple(study: Study) -> None:
         _run_pairs(study, verification, {Role.VERIFY_RAW: raw.config})
 
 
-def _searched(study: Study, number: int) -> StoredTrial:
+def _searched(study: Session, number: int) -> StoredTrial:
     measured = [
         trial
         for role in (Role.TRIAL, Role.SIMPLIFY)
@@ -126,7 +127,7 @@ def _searched(study: Study, number: int) -> StoredTrial:
 
 
 def verify_trial(
-    study: Study,
+    study: Session,
     trial: StoredTrial,
     scale: str,
     workload: Workload,
@@ -150,7 +151,7 @@ def verify_trial(
 
 
 def _run_pairs(
-    study: Study,
+    study: Session,
     verification: StoredVerification,
     sides: Mapping[Role, Config],
     asked: int | None = None,
@@ -177,7 +178,7 @@ def _run_pairs(
 
 
 def _begin(
-    study: Study,
+    study: Session,
     best: StoredTrial,
     scale: str,
     workload: Workload,
@@ -192,7 +193,7 @@ def _begin(
 
 
 def begun(
-    study: Study, best: StoredTrial, scale: str, workload: Workload, raw: int | None = None
+    study: Session, best: StoredTrial, scale: str, workload: Workload, raw: int | None = None
 ) -> StoredVerification | None:
     """Return the newest verification of a trial at a scale and load; None if none has begun."""
     for earlier in reversed(study.home.verifications(study.stored)):
@@ -203,7 +204,7 @@ def begun(
 
 
 def _enough(
-    study: Study, verification: StoredVerification, pairs: Sequence[Pair], asked: int | None
+    study: Session, verification: StoredVerification, pairs: Sequence[Pair], asked: int | None
 ) -> bool:
     if asked is not None:
         return len(pairs) >= asked
@@ -217,7 +218,7 @@ def _enough(
 
 
 def _left_text(
-    study: Study, verification: StoredVerification, sides: Mapping[Role, Config], pairs: int
+    study: Session, verification: StoredVerification, sides: Mapping[Role, Config], pairs: int
 ) -> str:
     """Return the time that so many pairs take, for the title of a run; "" if it is short."""
     done = _runs(study, verification)
@@ -232,7 +233,7 @@ def _left_text(
 
 
 def _run_pair(
-    study: Study,
+    study: Session,
     sides: Mapping[Role, Config],
     verification: StoredVerification,
     number: str,
@@ -264,13 +265,13 @@ def _run_pair(
         )  # fmt: skip
 
 
-def _protocol(study: Study, workload: Workload) -> Protocol:
+def _protocol(study: Session, workload: Workload) -> Protocol:
     """The protocol of the study; a run with more records may take longer in proportion."""
     protocol, factor = study.protocol, workload.num / study.spec.workload.num
     return protocol.model_copy(update={"wall_limit_s": protocol.wall_limit_s * max(1.0, factor)})
 
 
-def _runs(study: Study, verification: StoredVerification) -> list[StoredTrial]:
+def _runs(study: Session, verification: StoredVerification) -> list[StoredTrial]:
     trials = study.trials()
     return [trial for trial in trials if trial.verification_id == verification.id]
 

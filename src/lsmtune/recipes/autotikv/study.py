@@ -19,7 +19,8 @@ from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics, undisturbed
 from lsmtune.store.records import StoredTrial
-from lsmtune.study.study import open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import open_study
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import EngineName, Workload
 
@@ -262,7 +263,7 @@ def _part(name: Name, asked: Asked, home: Home, progress: Progress, make: Make) 
         progress(wanted) as listener,
         open_study(home, wanted, engine, listener, published=True) as study,
     ):
-        study.tune()
+        run_search(study)
         best, knobs = study.best(), study.space.knobs
         recommended = best.trial.config if best else study.space.default()
         base = base_metrics(study.trials())[metric]

@@ -24,7 +24,8 @@ from lsmtune.store.ranking import base_metrics
 from lsmtune.store.records import StoredTrial, complete_pairs, complete_trials
 from lsmtune.study.runner import Task
 from lsmtune.study.screen import screen
-from lsmtune.study.study import Study, open_study
+from lsmtune.study.search import run_search
+from lsmtune.study.session import Session, open_study
 from lsmtune.study.verify import verify_contenders, verify_trial
 from lsmtune.tables import Screen
 from lsmtune.trials import Role
@@ -191,7 +192,7 @@ def _search(
         progress(spec) as listener,
         open_study(home, spec, engine, listener, published=True) as study,
     ):
-        study.tune()
+        run_search(study)
         verify_contenders(study)
         best = study.best()
         winner = best.trial if best else None
@@ -210,7 +211,7 @@ def _search(
         )
 
 
-def _without_data(study: Study, winner: StoredTrial) -> tuple[Pair, ...]:
+def _without_data(study: Session, winner: StoredTrial) -> tuple[Pair, ...]:
     """Run and return pairs of the winner's options with the baseline's data and the baseline."""
     base = study.space.default()
     kept = {name: base[name] for name in ("threads", "compression_ratio") if name in base}
@@ -232,7 +233,7 @@ def _without_data(study: Study, winner: StoredTrial) -> tuple[Pair, ...]:
     return _pairs(study, found[-1])
 
 
-def _pairs(study: Study, trial: StoredTrial) -> tuple[Pair, ...]:
+def _pairs(study: Session, trial: StoredTrial) -> tuple[Pair, ...]:
     for verification in reversed(study.home.verifications(study.stored)):
         if verification.best_trial == trial.number:
             return tuple(complete_pairs(study.trials(), verification))

@@ -1,0 +1,168 @@
+"""The search of a study: the baseline first, then what the optimizer asks for, until it ends."""
+
+from collections.abc import Callable, Sequence
+
+from lsmtune.engines.base import (
+    Hopeless,
+    never_hopeless,
+)
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.simulator import load_machine
+from lsmtune.store.ranking import (
+    base_metrics,
+    candidates,
+    front_candidates,
+    ranked_candidates,
+    searched_runs,
+)
+from lsmtune.store.records import StoredTrial
+from lsmtune.study.earlier import earlier_studies
+from lsmtune.study.early_stop import hopeless
+from lsmtune.study.enough_data import check_base_run, check_before_run
+from lsmtune.study.foretelling import Simulated, foretelling
+from lsmtune.study.runner import Task
+from lsmtune.study.seeds import workload_seed
+from lsmtune.study.session import Session
+from lsmtune.study.stopping import why_to_stop
+from lsmtune.system.host import describe_host
+from lsmtune.trials import Role, Status
+from lsmtune.units import format_duration
+
+GROUPS_OF_FINALISTS = 3
+"""At most this many groups of finalists run again."""
+_NEARLY = 0.1
+"""By how much a finalist's first run may exceed a limit beyond the base's noise."""
+
+
+def measure_baseline(
+    session: Session, tell_time: Callable[[float], None] = lambda seconds: None
+) -> None:
+    """Run the baseline as often as the settings say; LsmtuneError if a run gives no result.
+
+    The time of the first run, in seconds, is told after it.
+    """
+    config = session.space.default()
+    if not session.history.complete_base:
+        check_before_run(session.spec, session.space.base, session.objective.needed)
+    while (done := len(session.history.complete_base)) < session.spec.base_runs:
+        title = f"baseline {done + 1} of {session.spec.base_runs}"
+        # Under seeds of their own: how far runs of one config differ includes the load's keys.
+        seed = workload_seed(session.spec.seed, "base", done)
+        spec = session.trial_spec(config).model_copy(update={"seed": seed})
+        result = session.run(Task(title, Role.BASE, config, spec))
+        if result.status is not Status.COMPLETE:
+            raise LsmtuneError(
+                f"the baseline could not be measured ({result.status.meaning}): {result.reason}"
+            )
+        if done == 0:
+            tell_time(session.history.complete_base[0].duration_s)
+    measured = base_metrics(session.trials())
+    check_base_run(session.spec, measured, session.space.base, session.objective.needed)
+    if missing := session.objective.missing(measured):
+        raise UserError(
+            f"objective: this workload does not measure {', '.join(missing)}; "
+            f"available: {', '.join(sorted(measured))}"
+        )
+
+
+def run_search(session: Session) -> None:
+    """Measure the baseline, search, and repeat the finalists; earlier calls count.
+
+    LsmtuneError if the baseline cannot be measured.
+    """
+    measure_baseline(session)
+    search(session)
+    repeat_finalists(session, 1)
+
+
+def search(session: Session, tell: Callable[[str], None] = lambda ended: None) -> None:
+    """Run trials until the search ends; why it ended is stored, and told.
+
+    The baseline must be measured.
+    """
+    session.home.update_ended(session.stored, None)
+    ended = _searched(session)
+    session.home.update_ended(session.stored, ended)
+    tell(ended)
+
+
+def _searched(session: Session) -> str:
+    """Run what the optimizer asks for; return why the search has ended."""
+    earlier = earlier_studies(session.home, session.stored, session.spec, session.space)
+    optimizer = make_optimizer(session.spec.optimizer, earlier, lambda: _foretelling(session))
+    trials = session.spec.trials
+    of_all = "" if trials is None else f" of {trials}"
+    while (ended := _end(session)) is None:
+        history = list(session.history.observations)
+        config = optimizer.ask(session.space, history, session.spec.seed)
+        if session.history.tried(config):
+            return "all configs of the knob space have been tried"
+        title = f"search {len(history)}{of_all}"
+        session.run(Task(title, Role.TRIAL, config, session.trial_spec(config), _hopeless(session)))
+    return ended
+
+
+def _foretelling(session: Session) -> Simulated | None:
+    machine = load_machine(session.home.machine_path, describe_host())
+    base = [(trial.spec, trial.result.metrics) for trial in session.history.complete_base]
+    return foretelling(session.spec, session.space, machine, base)
+
+
+def _hopeless(session: Session) -> Hopeless:
+    if not session.spec.early_stop:
+        return never_hopeless
+    known = session.history
+    return hopeless(session.objective, known.base, known.value_noise, known.to_beat)
+
+
+def repeat_finalists(session: Session, wanted: int) -> None:
+    """Run the best configs again with other seeds, until this number of them can win.
+
+    They run in groups of `finalists`. All configs of a group may fail a limit: two runs
+    of a config with universal compaction can differ by a fifth in live space.
+    """
+    ranked, size = _ranked(session), session.spec.finalists
+    for first in range(0, GROUPS_OF_FINALISTS * size, size):
+        _repeat(session, ranked[first : first + size])
+        can_win = ranked_candidates(session.trials(), session.objective)
+        if session.objective.pareto or len(can_win) >= wanted:
+            return
+
+
+def _ranked(session: Session) -> list[StoredTrial]:
+    """Return the trials that may be finalists, the best first.
+
+    A config that just missed a limit is one of them: only the median of several runs
+    decides about it.
+    """
+    found_so_far = session.history.as_searched().runs
+    found = candidates(found_so_far, session.objective)
+    near = [c for c in found if c.promise < 1 and c.excess <= _NEARLY]
+    near.sort(key=lambda candidate: candidate.promise)
+    # With several goals every config of the front is one that the user may pick.
+    front = front_candidates(found_so_far, session.objective) if session.objective.pareto else []
+    return list({c.trial.number: c.trial for c in [*front, *near]}.values())
+
+
+def _repeat(session: Session, finalists: Sequence[StoredTrial]) -> None:
+    """Run each finalist under further seeds, round by round; runs that exist count."""
+    done = searched_runs(session.trials())
+    for repeat in range(1, session.spec.repeats + 1):
+        for finalist in (f for f in finalists if len(done[f.config]) <= repeat):
+            seed = workload_seed(session.spec.seed, "repeat", repeat)
+            spec = session.trial_spec(finalist.config).model_copy(update={"seed": seed})
+            title = f"repeat of trial {finalist.number}"
+            session.run(Task(title, Role.REPEAT, finalist.config, spec))
+
+
+def _end(session: Session) -> str | None:
+    """Return why the search ends; None while it goes on."""
+    known, spec = session.history, session.spec
+    if spec.trials is not None and known.searched >= spec.trials:
+        return f"all {spec.trials} trials are done"
+    if spec.budget_s is not None and known.used_s >= spec.budget_s:
+        return f"the search budget of {format_duration(spec.budget_s)} is used up"
+    if spec.until is None or not (left := known.as_searched()).runs:
+        return None
+    return why_to_stop(session.space, left.observations, left.value_noise, spec.until)
