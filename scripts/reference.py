@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from lsmtune.cli.study_schema import study_schema
 from reference_python import python
 
 from lsmtune.analysis.inspect.facts import NAMES
+from lsmtune.api.schema import study_schema
 from lsmtune.cli.main import app
 from lsmtune.limits import default_limits
 from lsmtune.metrics.definitions import METRICS

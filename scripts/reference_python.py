@@ -9,6 +9,7 @@ from lsmtune.api.figures import FIGURES
 
 _FUNCTIONS = ("tune", "verify", "result", "studies", "inspect", "simulate", "importance")
 _RECORDS = ("Result", "Claim", "Interval", "Inspection", "Simulation", "ImportanceResult")
+_WITH_METHODS = ("Result", "Simulation", "ImportanceResult", "Observer")
 _OTHERS = ("Observer", "LsmtuneError", "UserError", "Cancelled", "StudySettings", "Knob", "Metric")
 
 
@@ -69,8 +70,9 @@ def _plain(value: object) -> str:
 def _class(name: str, kind: Any) -> Iterator[str]:
     yield f"### {name}"
     yield ""
-    yield from _paragraphs(inspect.getdoc(kind) or "")
-    if name not in _RECORDS and name != "Observer":
+    text = inspect.getdoc(kind) or ""
+    yield from _paragraphs(text if name in _RECORDS else text.partition("\n\n")[0])
+    if name not in _WITH_METHODS:
         return
     for member, value in vars(kind).items():
         if not member.startswith("_") and inspect.isfunction(value) and inspect.getdoc(value):
