@@ -142,7 +142,7 @@ def own_cost(keep: Callable[[str, Row], None], folder: Path) -> None:
     given = {"study": "many", "optimizer": "random", "trials": MARKS[-1], "repeats": 0}
     spec = make_spec(given, "many_trials")
     with (
-        patch("lsmtune.study.session.make_optimizer", return_value=optimizer),
+        patch("lsmtune.study.search.make_optimizer", return_value=optimizer),
         Home(folder, create=True) as home,
         open_study(home, spec, ScriptedEngine(script), lambda _: None) as study,
     ):

@@ -94,11 +94,11 @@ def _searched(session: Session) -> str:
     trials = session.spec.trials
     of_all = "" if trials is None else f" of {trials}"
     while (ended := _end(session)) is None:
-        history = list(session.history.observations)
-        config = optimizer.ask(session.space, history, session.spec.seed)
-        if session.history.tried(config):
+        known = session.history
+        config = optimizer.ask(session.space, list(known.observations), session.spec.seed)
+        if known.tried(config):
             return "all configs of the knob space have been tried"
-        title = f"search {len(history)}{of_all}"
+        title = f"search {len(known.observations)}{of_all}"
         session.run(Task(title, Role.TRIAL, config, session.trial_spec(config), _hopeless(session)))
     return ended
 
