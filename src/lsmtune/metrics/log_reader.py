@@ -88,7 +88,8 @@ class _Reader:
             self._continued(line)
             return
         stamp = line[:STAMP_LENGTH]
-        self._last = max(stamp, self._last)
+        if stamp > self._last:
+            self._last = stamp
         if not self._first or stamp < self._first:  # lines found by grep can be in any order
             self._first = stamp
         for mark, handle in self._kinds:

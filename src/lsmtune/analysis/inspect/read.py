@@ -136,10 +136,11 @@ def _narrowed(whole: Inspection, content: LogContent, family: str) -> Inspection
 
 def _with_head(lines: Iterable[str], head: list[str]) -> Iterator[str]:
     """Yield the lines, and keep the first of them."""
-    for line in lines:
-        if len(head) < _MOST_OUTPUT_LINES:
-            head.append(line)
+    following = iter(lines)
+    for line in islice(following, _MOST_OUTPUT_LINES):
+        head.append(line)
         yield line
+    yield from following
 
 
 def _parts(path: Path) -> list[Path]:
