@@ -30,7 +30,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from mutated import engines, homes, libraries, logs, runs, settings
+from mutated import before_after, engines, homes, libraries, logs, pastes, runs, settings
 from mutated.reader import Reader
 
 RESULTS = Path(__file__).parent / "results" / "mutated_inputs.json"
@@ -40,6 +40,8 @@ READERS: dict[str, Reader] = {
     **engines.READERS,
     **libraries.READERS,
     **logs.READERS,
+    **pastes.READERS,
+    **before_after.READERS,
     **homes.READERS,
 }
 LONGEST_S, MOST_MB = 10, 300

@@ -9,7 +9,10 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+import typer.main
 
 from lsmtune.cli.main import run as run_command
 from lsmtune.engines.base import TrialFailedError
@@ -22,6 +25,8 @@ CAPTURED = DATA / "captured"
 ENGINES_OUTPUT = (ParseError, TrialFailedError)
 """An output of an engine makes the trial unreadable; the user has no mistake."""
 _DONE, _WRONG_INPUT = 0, 2
+# Typer makes its commands again at each call, which takes as long as most readers.
+typer.main.get_command = cache(typer.main.get_command)
 
 
 class NotReadError(Exception):
