@@ -1,6 +1,5 @@
 """Readers of two sides of a change, one of them damaged: `inspect BEFORE AFTER --compare`."""
 
-import json
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from fakes.tikv_site import FILE as TIKV_TOML
 from mutated.engines import MY_CNF
 from mutated.logs import OPTIONS_TEXTS, log_texts
 from mutated.pastes import tables, tickers
-from mutated.reader import Reader, command, write_file
+from mutated.reader import Reader, command, inspected, write_file
 from mutated.settings import OPTIONS
 
 
@@ -57,10 +56,8 @@ def _compared(make: Callable[[], Sequence[bytes]], data: bytes, folder: Path) ->
     whole, damaged = folder / "whole.txt", write_file(data, folder, "damaged.txt")
     if not whole.exists():
         write_file(_first(make), folder, whole.name)
-    page = folder / "page.html"
     command("inspect", damaged, whole, "--compare")
-    sides = (whole, "--after", whole, "--after", damaged)
-    json.loads(command("inspect", *sides, "--json", "--page", page))
+    inspected(data, folder / "page.html", whole, "--after", whole, "--after", damaged)
 
 
 @cache

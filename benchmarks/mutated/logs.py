@@ -12,7 +12,7 @@ from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from mutated.engines import db_bench_text
 from mutated.mutations import MOST_BYTES
-from mutated.reader import CAPTURED, DATA, ROOT, Reader, command, commands, write_file
+from mutated.reader import CAPTURED, DATA, ROOT, Reader, command, commands, inspected, write_file
 
 _HEAD_LINES, _OTHER_LINES = 250, 60
 """The head has the options."""
@@ -68,9 +68,7 @@ def _inspected(path: Path, folder: Path) -> None:
 
 def _output(data: bytes, folder: Path) -> None:
     """An output of db_bench contains no options, so no study is made of it."""
-    path = write_file(data, folder, "stdout.txt")
-    command("inspect", path, "--page", folder / "page.html")
-    json.loads(command("inspect", path, "--json"))
+    inspected(data, folder / "page.html", write_file(data, folder, "stdout.txt"))
 
 
 def _log(data: bytes, folder: Path) -> None:

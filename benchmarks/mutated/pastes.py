@@ -14,7 +14,7 @@ from fakes.tikv_site import FILE as TIKV_TOML
 from mutated.engines import MY_CNF
 from mutated.logs import log_texts
 from mutated.mutations import MOST_BYTES
-from mutated.reader import CAPTURED, DATA, Reader, command, texts, write_file
+from mutated.reader import CAPTURED, DATA, Reader, command, inspected, texts, write_file
 
 _STATISTICS = "STATISTICS:"
 _HIDDEN = "***@***.***"
@@ -37,10 +37,8 @@ rocksdb.db.write.micros statistics Percentiles :=> 50 : 3.1 95 : 9.0 99 : 44.0 1
 
 
 def _pasted(name: str, data: bytes, folder: Path) -> None:
-    """Read a text as both outputs and the page show it; no study can be made of most pastes."""
-    path = write_file(data, folder, name)
-    command("inspect", path, "--page", folder / "page.html")
-    json.loads(command("inspect", path, "--json"))
+    """Read a text; no study can be made of most pastes."""
+    inspected(data, folder / "page.html", write_file(data, folder, name))
 
 
 def tickers() -> list[bytes]:

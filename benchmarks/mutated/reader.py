@@ -5,8 +5,10 @@ command does. Most of them run the command itself.
 """
 
 import io
+import json
 import random
 import sys
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -79,6 +81,16 @@ def commands(*lines: Sequence[str | Path]) -> None:
             refusals.append(error)
     if refusals:
         raise refusals[0]
+
+
+def inspected(data: bytes, page: Path, *arguments: str | Path) -> None:
+    """Run `inspect` for the terminal and as JSON; each fourth input also gets a page.
+
+    A page takes longer than both other outputs.
+    """
+    with_page = ("--page", page) if zlib.crc32(data) % 4 == 0 else ()
+    command("inspect", *arguments, *with_page)
+    json.loads(command("inspect", *arguments, "--json"))
 
 
 def write_file(data: bytes, folder: Path, name: str = "input") -> Path:
