@@ -88,8 +88,7 @@ class _Reader:
             self._continued(line)
             return
         stamp = line[:STAMP_LENGTH]
-        if stamp > self._last:
-            self._last = stamp
+        self._last = max(stamp, self._last)
         if not self._first or stamp < self._first:  # lines found by grep can be in any order
             self._first = stamp
         for mark, handle in self._kinds:
