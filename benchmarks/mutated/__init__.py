@@ -3,4 +3,5 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+_TESTS = Path(__file__).parents[2] / "tests"
+sys.path[:0] = [str(_TESTS), str(_TESTS / "analysis")]

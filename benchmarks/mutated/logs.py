@@ -5,14 +5,14 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from fakes.bench_texts import MIDDLE_HEADER, banner, histogram, report, result, row, statistics
+from fakes.bench_texts import MIDDLE_HEADER, report, row
 from lsmtune.cli import tuning
 from lsmtune.engines.option_files import base_text
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from mutated.engines import db_bench_text
 from mutated.mutations import MOST_BYTES
-from mutated.reader import CAPTURED, DATA, ROOT, Reader, command, commands, write_file
+from mutated.reader import CAPTURED, DATA, ROOT, Reader, command, commands, inspected, write_file
 
 _HEAD_LINES, _OTHER_LINES = 250, 60
 """The head has the options."""
@@ -26,7 +26,7 @@ def _short(text: str) -> str:
     return "".join([*lines[:_HEAD_LINES], *middle[::step], *lines[-_OTHER_LINES:]])
 
 
-def _log_texts() -> list[bytes]:
+def log_texts() -> list[bytes]:
     paths = [ROOT / "examples" / "LOG.gz", *sorted((DATA / "planted").glob("*.gz"))]
     paths += [CAPTURED / "rocksdb-11.8.1-universal" / "LOG.gz"]
     paths += [CAPTURED / "myrocks-6.29-tpcc-universal.LOG.gz"]
@@ -35,13 +35,13 @@ def _log_texts() -> list[bytes]:
 
 
 def _zipped() -> list[bytes]:
-    return [gzip.compress(text, mtime=0) for text in _log_texts()[:3]]
+    return [gzip.compress(text, mtime=0) for text in log_texts()[:3]]
 
 
 def _framed() -> list[bytes]:
     """LOGs as TiKV writes them: rocksdb.info of both forms."""
     found = []
-    for text in _log_texts()[:3]:
+    for text in log_texts()[:3]:
         lines = []
         for line in text.decode().splitlines():
             stamp, thread, message = line[:26], *f"{line[27:]} ".split(" ", 1)
@@ -68,9 +68,7 @@ def _inspected(path: Path, folder: Path) -> None:
 
 def _output(data: bytes, folder: Path) -> None:
     """An output of db_bench contains no options, so no study is made of it."""
-    path = write_file(data, folder, "stdout.txt")
-    command("inspect", path, "--page", folder / "page.html")
-    json.loads(command("inspect", path, "--json"))
+    inspected(data, folder / "page.html", write_file(data, folder, "stdout.txt"))
 
 
 def _log(data: bytes, folder: Path) -> None:
@@ -97,7 +95,7 @@ def _options(data: bytes, folder: Path) -> None:
     base_text(data.decode(errors="replace"), "options")
 
 
-_FILES_OF_OPTIONS = (
+OPTIONS_TEXTS = (
     'x_options = "write_buffer_size=64M,max_open_files=9,block_based_table_factory={block_size=8K;'
     'filter_policy=bloomfilter:10:false},compaction_options_universal.size_ratio=3"\n',
     '--a_options={"max_open_files":"9","write_buffer_size":"8388608"}\n',
@@ -108,7 +106,7 @@ _FILES_OF_OPTIONS = (
 
 
 def _options_texts() -> list[bytes]:
-    return [text.encode() for text in _FILES_OF_OPTIONS]
+    return [text.encode() for text in OPTIONS_TEXTS]
 
 
 def _reports() -> list[bytes]:
@@ -118,31 +116,13 @@ def _reports() -> list[bytes]:
     return [text.encode() for text in texts]
 
 
-def _compared_texts() -> list[bytes]:
-    text = banner() + result("overwrite", 100) + histogram(11, 70) + statistics(4, 12, 5)
-    text += "overwrite [AVG 4 runs] : 100000 (± 1960) ops/sec;   11.1 (± 0.2) MB/sec\n"
-    options = "write_buffer_size=64MB;compaction_options_universal={size_ratio=5;};"
-    return [text.encode(), options.encode(), *_reports()]
-
-
-def _compared(data: bytes, folder: Path) -> None:
-    """A damaged text before the change and whole texts after it."""
-    before = write_file(data, folder, "before.txt")
-    for number, text in enumerate(_compared_texts()[:3]):
-        after = write_file(text, folder, f"after{number}.txt")
-        command("inspect", before, after, "--compare")
-        page = folder / "page.html"
-        json.loads(command("inspect", before, "--after", after, "--json", "--page", page))
-
-
 READERS = {
     "inspect_options": Reader(_options, _options_texts),
     "inspect_report": Reader(_output, _reports),
-    "inspect_compared": Reader(_compared, _compared_texts),
     "inspect_db_bench": Reader(_output, db_bench_text),
     "inspect_status": Reader(_output, _status_text),
-    "log": Reader(_log, _log_texts),
+    "log": Reader(_log, log_texts),
     "log_gzip": Reader(_log, _zipped),
-    "log_folder": Reader(_log_folder, _log_texts),
+    "log_folder": Reader(_log_folder, log_texts),
     "log_of_tikv": Reader(_log, _framed),
 }

@@ -5,11 +5,16 @@ command does. Most of them run the command itself.
 """
 
 import io
+import json
 import random
 import sys
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+import typer.main
 
 from lsmtune.cli.main import run as run_command
 from lsmtune.engines.base import TrialFailedError
@@ -22,6 +27,8 @@ CAPTURED = DATA / "captured"
 ENGINES_OUTPUT = (ParseError, TrialFailedError)
 """An output of an engine makes the trial unreadable; the user has no mistake."""
 _DONE, _WRONG_INPUT = 0, 2
+# Typer makes its commands again at each call, which takes as long as most readers.
+typer.main.get_command = cache(typer.main.get_command)
 
 
 class NotReadError(Exception):
@@ -74,6 +81,16 @@ def commands(*lines: Sequence[str | Path]) -> None:
             refusals.append(error)
     if refusals:
         raise refusals[0]
+
+
+def inspected(data: bytes, page: Path, *arguments: str | Path) -> None:
+    """Run `inspect` for the terminal and as JSON; each fourth input also gets a page.
+
+    A page takes longer than both other outputs.
+    """
+    with_page = ("--page", page) if zlib.crc32(data) % 4 == 0 else ()
+    command("inspect", *arguments, *with_page)
+    json.loads(command("inspect", *arguments, "--json"))
 
 
 def write_file(data: bytes, folder: Path, name: str = "input") -> Path:

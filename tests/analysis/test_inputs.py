@@ -99,3 +99,15 @@ def test_a_gzip_file_is_unpacked_to_a_bounded_size(
     faults: list[str] = []
     assert sum(len(text) + 1 for text in read_lines(path, faults)) < 2 << 20
     assert len(faults) == 1
+
+
+def test_a_large_log_below_a_result_of_db_bench_loses_no_line(tmp_path: Path) -> None:
+    result = "fillrandom   :      27.518 micros/op 36338 ops/sec 2.752 seconds 100000 operations;\n"
+    warning = "[WARN] [db/x.cc:1] [default] Stopping writes because we have 36 level-0 files "
+    lines = 45_000  # more characters than the part that is searched for results
+    times = (f"2024/05/01-10:{at // 60 % 60:02}:{at % 60:02}.000000 7f01 " for at in range(lines))
+    path = tmp_path / "LOG"
+    path.write_text(result + "".join(f"{told}{warning}{'x' * 100}\n" for told in times))
+    found = inspect_path(path)
+    assert found.results["fillrandom"].ops_per_s == 36_338
+    assert sum(stall.warnings for stall in found.stalls) == lines

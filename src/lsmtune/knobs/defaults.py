@@ -5,7 +5,7 @@ The data are read from RocksDB's headers by benchmarks/rocksdb_defaults.py.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -91,7 +91,8 @@ def nearest_of(version: str, versions: Sequence[str]) -> str:
     return min(versions, key=lambda other: abs(place(other) - place(version)))
 
 
-def defaults_of(version: str) -> dict[str, Default]:
+@cache
+def defaults_of(version: str) -> Mapping[str, Default]:
     """The defaults of a version such as `7.8.3`, by the name that a LOG gives an option.
 
     For versions outside `known_versions` those of `nearest_version`.

@@ -148,9 +148,10 @@ def _is_command(line: str) -> bool:
 
 def _ran_before(process: _Process, line: str) -> bool:
     """Return whether the benchmark ran before the last statistics: outputs were put together."""
-    ran = any(line.startswith((f"{one.run.benchmark} ", f"{one.run.benchmark}:"))
-              for one in process.runs)  # fmt: skip
-    return ran and _DUMP in process.runs[-1].text
+    if not process.runs or _DUMP not in process.runs[-1].text:
+        return False
+    return any(line.startswith((f"{one.run.benchmark} ", f"{one.run.benchmark}:"))
+               for one in process.runs)  # fmt: skip
 
 
 def _end(lines: Sequence[str], at: int, results: set[int]) -> int:

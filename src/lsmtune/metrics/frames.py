@@ -103,7 +103,8 @@ def without_frames(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         if line[4:5] == "/" and STAMP.match(line):
             own_times += 1
-            yield from unwrapper.released()
+            if unwrapper.held:
+                yield from unwrapper.released()
             yield line
         elif own_times > _PLAIN and not unwrapper.has_frames:
             yield line
@@ -145,7 +146,7 @@ class _Unwrapper:
         self._frames: dict[str, _Frame] = {}
         self._ordered: list[_Frame] = []
         self._stamp = ""
-        self._held: list[str] = []
+        self.held: list[str] = []
         self._own_times = 0
         self._json_head = ""
         self._date: re.Match[str] | None = None
@@ -157,7 +158,7 @@ class _Unwrapper:
 
     def quick(self, line: str) -> str | None:
         """Return the line without a prefix that is well known; None if there is more to do."""
-        if self._held:
+        if self.held:
             return None
         if line[:1] == "{":
             return self._quick_json(line)
@@ -224,7 +225,7 @@ class _Unwrapper:
 
     def released(self) -> Iterator[str]:
         """Yield the lines that wait for a time."""
-        held, self._held = self._held, []
+        held, self.held = self.held, []
         for line in held:
             yield f"{self._stamp} 0 {line}" if self._stamp and _RECORD.match(line) else line
 
@@ -235,9 +236,9 @@ class _Unwrapper:
             yield line
         elif self._stamp:
             yield f"{self._stamp} 0 {line}" if _RECORD.match(line) else line
-        elif self._held or _RECORD.match(line):
-            self._held.append(line)
-            if len(self._held) > _MOST_HELD:
+        elif self.held or _RECORD.match(line):
+            self.held.append(line)
+            if len(self.held) > _MOST_HELD:
                 yield from self.released()
         else:
             yield line

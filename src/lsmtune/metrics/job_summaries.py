@@ -28,6 +28,8 @@ _WAITS = {
     "wait for memtable ": "immutable memtables",
 }
 """Lines of RocksDB before 3.8 on stopped writes, and their causes."""
+_LONGEST = 2000
+"""A summary is shorter. Longer lines have several, or are not text of RocksDB."""
 _MARKS = ("compacted to: ", "Level-0 flush table #", "wait for ")
 
 
@@ -44,6 +46,7 @@ class JobSummaries:
 
     def take(self, line: str, micros: int, stalls: StallLedger) -> None:
         """Take a line with its time; one on a writer that waits goes to the stalls."""
+        line = line[:_LONGEST]
         cause = next((cause for words, cause in _WAITS.items() if words in line), None)
         if cause is not None:
             stalls.waited(cause, micros)

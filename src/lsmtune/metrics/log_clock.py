@@ -46,8 +46,8 @@ def stamp_of(micros: int) -> str:
 
 
 def _local_micros(stamp: str) -> int | None:
-    try:
-        moment = datetime.strptime(stamp, _STAMP_FORMAT).replace(tzinfo=UTC)
+    try:  # strptime takes six times as long
+        moment = datetime.fromisoformat(stamp.replace("/", "-")).replace(tzinfo=UTC)
     except ValueError:
         return None
     return round(moment.timestamp() * 1e6)

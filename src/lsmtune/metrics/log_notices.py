@@ -64,8 +64,13 @@ class NoticeLedger:
     def take(self, line: str) -> str | None:
         """Count the line if it is one of the notices; return the name of the notice."""
         # Some thirty searches for a text take less time than one for a pattern of them all.
-        name = next((name for name, text in _MARKS.items() if text in line), None)
-        if name is None or (name in _PATTERNS and not _PATTERNS[name].search(line)):
+        for name, text in _MARKS.items():
+            if text in line:
+                return self._count(name, line)
+        return None
+
+    def _count(self, name: str, line: str) -> str | None:
+        if name in _PATTERNS and not _PATTERNS[name].search(line):
             return None
         if (known := self.notices.get(name)) is None:
             known = self.notices[name] = Notice(0, line[:_LONGEST])

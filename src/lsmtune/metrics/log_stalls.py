@@ -11,7 +11,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-OF_FAMILY = r"(?:\[(?!(?:DEBUG|INFO|WARN|ERROR)\]|[^\]]*\.cc:\d)(?P<family>[^\[\]]*)\] )?"
+OF_FAMILY = (
+    r"(?:\[(?!(?:DEBUG|INFO|WARN|ERROR)\]|[^\]]{0,400}\.cc:\d)(?P<family>[^\[\]]{0,400})\] )?"
+)
 """The column family in front of a message, which a paste may lack; not the level, not the place."""
 _WARNING = re.compile(
     OF_FAMILY + r"(?P<kind>Stalling|Stopping) writes because "

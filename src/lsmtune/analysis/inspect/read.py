@@ -27,8 +27,8 @@ from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
 from lsmtune.metrics.report_tsv import is_report
 from lsmtune.metrics.statistics import parse_statistics
 
-_MOST_OUTPUT_LINES = 100_000
-"""An output of db_bench or a file of options has fewer lines."""
+_MOST_OUTPUT_LINES, _MOST_OUTPUT_LENGTH = 100_000, 8_000_000
+"""An output of db_bench or a file of options has fewer lines and characters."""
 _HEAD_LINES = 1000
 _DUMP = "statistics dump"
 _OF_FAMILY = ("delete_percent", "range_deletes", "key_bytes", "value_bytes", "compressed_to",
@@ -136,10 +136,14 @@ def _narrowed(whole: Inspection, content: LogContent, family: str) -> Inspection
 
 def _with_head(lines: Iterable[str], head: list[str]) -> Iterator[str]:
     """Yield the lines, and keep the first of them."""
-    for line in lines:
-        if len(head) < _MOST_OUTPUT_LINES:
-            head.append(line)
+    following, length = iter(lines), 0
+    for line in islice(following, _MOST_OUTPUT_LINES):
+        head.append(line)
         yield line
+        length += len(line)
+        if length > _MOST_OUTPUT_LENGTH:
+            break
+    yield from following
 
 
 def _parts(path: Path) -> list[Path]:
