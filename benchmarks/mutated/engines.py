@@ -9,11 +9,13 @@ from typing import Any
 
 from fakes.fake_tikv import DEFAULTS, METRICS
 from fakes.tikv_site import FILE as TIKV_TOML
+from lsmtune.api.plan import Plan
 from lsmtune.cli.plan import plan_lines
 from lsmtune.engines.base import OwnBase, TrialFailedError
 from lsmtune.engines.myrocks import loads
 from lsmtune.engines.myrocks import options as my_cnf
 from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.simulated import Simulated
 from lsmtune.engines.tikv import measure, settling
@@ -46,24 +48,24 @@ from mutated.reader import (
 from mutated.settings import FACTS, OPTIONS
 
 
-class _NotStarted(RocksDB):
-    """RocksDB whose program is not started: options count as they are written."""
+class _NotStarted(DbBench):
+    """A db_bench that is not started: options count as they are written."""
 
-    def _as_run(self, options: str, workdir: Path) -> str:
+    def as_run(self, options: str, workdir: Path) -> str:
         return options
 
 
 def _options(data: bytes, folder: Path) -> None:
     path = write_file(data, folder, "OPTIONS")
     own = OwnBase(read_text(path, f"base: {path}"), "default")
-    for engine in (_NotStarted("db_bench"), Simulated()):
+    for engine in (RocksDB(_NotStarted("db_bench")), Simulated()):
         with suppress(UserError):
             base = engine.base(FACTS, own, folder)
             "\n".join(baseline_lines(base, verbose=True)).encode()
             spec = StudySettings(base=str(path), engine=engine.name)  # type: ignore[arg-type]
             ground = Ground(engine.catalogue, base, 1024)
             space = knob_space(spec, ground)
-            "\n".join(plan_lines(spec, folder, FACTS, ground, space)).encode()
+            "\n".join(plan_lines(Plan(spec, folder, FACTS, ground, space, (), None))).encode()
             if engine.name == "rocksdb":
                 rendered_options(engine.catalogue, base.options, space.settings(space.default()))
 

@@ -6,7 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from fakes.bench_texts import MIDDLE_HEADER, report, row
-from lsmtune.cli import tuning
+from lsmtune.api.consent import nobody_to_ask
+from lsmtune.api.resolve import Request, given_settings
 from lsmtune.engines.option_files import base_text
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
@@ -63,7 +64,7 @@ def _inspected(path: Path, folder: Path) -> None:
         json.loads(command("inspect", path, "--json"))
     if study.exists():
         with suppress(UserError):  # a study may be refused for its values, but it is TOML
-            make_spec(tuning.given_settings(study, {}, None, None), "study", {})
+            make_spec(given_settings(Request(study_file=study), nobody_to_ask), "study", {})
 
 
 def _output(data: bytes, folder: Path) -> None:

@@ -4,7 +4,8 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from lsmtune.cli import screening
+from lsmtune.api.resolve_experiment import with_screen
+from lsmtune.batch import read_batch
 from lsmtune.comparison import runs as compared
 from lsmtune.errors import UserError
 from lsmtune.simulator.native import default_constants
@@ -37,9 +38,9 @@ def _batch(data: bytes, folder: Path) -> None:
 
 def _screen_batch(data: bytes, folder: Path) -> None:
     path = write_file(data, folder, "runs.jsonl")
-    given = screening.with_screen({}, {"batch": str(path)})
+    given = with_screen({}, {"batch": str(path)})
     settle(make_spec(given, "lsmtune screen", {}), folder)
-    for line in usable_lines(path, screening.read_batch(path)):
+    for line in usable_lines(path, read_batch(path)):
         json.loads(line.to_json())
     with suppress(UserError):  # the ranking needs more runs, and minutes
         command("importance", "--batch", path, "--repeats", "1")

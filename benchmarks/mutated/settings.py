@@ -5,8 +5,12 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from lsmtune.cli import sweeping, tuning
-from lsmtune.cli.plan import plan_document, plan_lines
+from lsmtune.api.consent import nobody_to_ask
+from lsmtune.api.plan import Plan, plan_document
+from lsmtune.api.resolve import Request, given_settings
+from lsmtune.api.resolve_experiment import resolve_sweep
+from lsmtune.cli import sweeping
+from lsmtune.cli.plan import plan_lines
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
 from lsmtune.limits import parse_limit
@@ -63,24 +67,25 @@ def settle(spec: StudySettings, folder: Path) -> None:
     catalogue = catalogue_of(spec.engine, spec.workload)
     ground = Ground(catalogue, Base(options="", settings=catalogue.defaults(1)), 1024)
     space = knob_space(spec, ground)
-    plan = folder / "home", FACTS, ground, space
-    json.dumps(plan_document(spec, *plan))
-    "\n".join(plan_lines(spec, *plan)).encode()
+    plan = Plan(spec, folder / "home", FACTS, ground, space, (), None)
+    json.dumps(plan_document(plan))
+    "\n".join(plan_lines(plan)).encode()
     too_few(spec.workload, space.base, spec.parsed_objective.needed)
     json.dumps([spec.identity(), spec.name])
 
 
 def _study(data: bytes, folder: Path) -> None:
     path = write_file(data, folder, "study.toml")
-    given = tuning.given_settings(path, {}, None, None)
-    tuning.name_program(given, "db_bench")
+    given = given_settings(Request(study_file=path), nobody_to_ask)
     if str(given.get("knobs")).startswith(("top:", "lasso:")):
         return  # ranks knobs for minutes
     settle(make_spec(given, str(path), {}), folder)
 
 
 def _experiment(data: bytes, folder: Path) -> None:
-    spec = sweeping.read_experiment(write_file(data, folder, "study.toml"), "db_bench")
+    path = write_file(data, folder, "study.toml")
+    request = Request(study_file=path, keys={"program": "db_bench"})
+    spec = resolve_sweep(request, folder / "home").settings
     "\n".join(sweeping.planned(spec)).encode()
     catalogue = catalogue_of(spec.engine, spec.workload)
     if spec.sweep is not None:
