@@ -38,9 +38,10 @@ def _results(count: int) -> str:
         (lambda count: line(0, "[a" * count + " Increasing compaction threads because"), 10_000),
         (lambda count: line(0, "[a" * count + " compacted to: "), 10_000),
         (_results, 500),
+        (lambda count: f"L0 3/0 1.00 GB 0.5\n{'-' * count}x\n", 5000),
     ],
     ids=["brackets in a warning", "brackets in a remark",
-         "brackets in a summary", "many results"],
+         "brackets in a summary", "many results", "dashes below a table"],
 )  # fmt: skip
 def test_the_time_of_a_text_grows_with_its_length(
     text: Callable[[int], str], short: int, tmp_path: Path

@@ -125,3 +125,11 @@ def test_terminal_of_60_columns_gets_lines_of_60_columns() -> None:
     lines = text.decode().replace("\r", "").splitlines()
     assert "\x1b[1m" in lines[0]
     assert max(len(line) for line in lines if "\x1b" not in line) <= 60
+
+
+def test_a_cell_of_a_damaged_file_is_cut() -> None:
+    columns = [Column("option"), Column("value")]
+    whole, cut = table_lines(columns, [["a", "x" * 1900], ["b", "x" * 70_000]])[1:]
+    assert whole.count("x") == 1900
+    assert cut.count("x") < 3000
+    assert cut.endswith("...")

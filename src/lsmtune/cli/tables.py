@@ -17,6 +17,8 @@ _UNLIMITED = 100_000
 _MIN_WIDTH = 20
 _GAP = 2
 _MIN_TEXT = 16
+_LONGEST_CELL = 2000
+"""A longer cell comes from a damaged file. Rich takes minutes for cells of a megabyte."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=[%\N{MULTIPLICATION SIGN}]|(?:[mµ]?s|[KMGT]?i?B)\b)")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -50,9 +52,10 @@ def table_lines(
     """Return the lines of a table that fits the width of the output.
 
     Text cells break between words. If that does not suffice, columns are left out, and a last
-    line names them. If even that does not suffice, each row becomes a list of its cells.
+    line names them. If even that does not suffice, each row becomes a list of its cells. A cell of
+    more than 2,000 characters is cut and ends with three dots.
     """
-    cells = [list(row) for row in rows]
+    cells = [[_shortened(cell) for cell in row] for row in rows]
     kept, needed = list(range(len(columns))), [_least(columns, cells, at) for at in _all(columns)]
     available = output_width() - indent
     while _total([needed[at] for at in kept]) > available:
@@ -69,6 +72,10 @@ def table_lines(
         note = f"(columns left out to fit {output_width()} characters: {', '.join(left_out)})"
         lines += paragraph(note, indent)
     return lines
+
+
+def _shortened(cell: str) -> str:
+    return cell if len(cell) <= _LONGEST_CELL else f"{cell[:_LONGEST_CELL]}..."
 
 
 def paragraph(text: str, indent: int = 0, hanging: int = 0) -> list[str]:

@@ -21,7 +21,7 @@ _START = re.compile(
 """The name of a column family may have a line end. LevelDB's table has `Time` after the size."""
 _TOKEN = re.compile(r"\d+(?:\.\d+)?\s+[KMGT]B(?!\S)|\S+")
 _LABEL = re.compile(r"L\d{1,3}|Sum|Int")
-_RULE = re.compile(r"[-|>:]*(?:-{3}|[|>])[-|>:]*")
+_RULE = re.compile(r"(?=[-|>:]*(?:-{3}|[|>]))[-|>:]+")
 """A line below the header, or a mark of a quotation or of a table in Markdown."""
 _HEADER_WORD = re.compile(r"[A-Za-z(][\w()/-]*")
 _CELL = re.compile(r"-?\d+(?:\.\d+)?(?:[KMG]|\s*[KMGT]B)?|\d+/\d+")
