@@ -18,7 +18,6 @@ from fakes.forks import Program
 from fakes.patience import PATIENCE_S, eventually
 from fakes.traces import left_behind, started
 from lsmtune.store.home import Home
-from lsmtune.study.search import run_search
 from lsmtune.trials import Role, Status
 
 TRIALS = 3
@@ -118,7 +117,7 @@ def site(tmp_path: Path) -> Site:
 
 def check_goes_on(site: Site, kept: list[tuple[int, str, str]]) -> None:
     """The same command completes the study; what was kept before is as it was."""
-    code, out, err = end(run_search(site))
+    code, out, err = end(site.tune())
     assert code == 0, err
     document = json.loads(out)  # one document and nothing else
     assert document["study"] == "it"
@@ -130,7 +129,7 @@ def check_goes_on(site: Site, kept: list[tuple[int, str, str]]) -> None:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_study_cleans_up_and_goes_on(site: Site, how: signal.Signals) -> None:
     site.hold.write_text(str(A_TRIAL))
-    running = run_search(site)
+    running = site.tune()
     assert eventually(lambda: site.loads() == A_TRIAL)
     running.send_signal(how)
     code, out, err = end(running)
@@ -174,7 +173,7 @@ def test_interruption_during_the_imports_prints_no_traceback() -> None:
 
 def start_a_load(site: Site) -> Program:
     before = site.loads()
-    running = run_search(site)
+    running = site.tune()
     assert eventually(lambda: site.loads() > before or running.poll() is not None)
     return running
 
@@ -197,7 +196,7 @@ def test_killed_at_any_moment_it_loses_the_running_trial_at_most(site: Site) -> 
 
 
 def test_killed_before_the_first_trial_it_starts_anew(site: Site) -> None:
-    running = run_search(site)
+    running = site.tune()
     assert eventually(lambda: bool(started(site.program)))
     running.kill()
     end(running)
@@ -224,7 +223,7 @@ def test_a_killed_calibration_is_swept_away(site: Site, monkeypatch: pytest.Monk
 
 def test_a_second_process_on_the_study_is_sent_away(site: Site) -> None:
     site.hold.write_text(str(A_TRIAL))
-    running = run_search(site)
+    running = site.tune()
     try:
         assert eventually(lambda: site.loads() == A_TRIAL)
         for arguments in (["tune", "study.toml"], ["verify", "it"]):
@@ -247,7 +246,7 @@ def test_a_second_process_on_the_study_is_sent_away(site: Site) -> None:
 
 def test_two_studies_take_turns_on_a_host(site: Site) -> None:
     site.hold.write_text("1")
-    first = run_search(site)
+    first = site.tune()
     assert eventually(lambda: site.loads() == 1)
     second = site.start("tune", "study.toml", "--study", "other", "--trials", "1", "--json")
     try:
@@ -265,7 +264,7 @@ def test_two_studies_take_turns_on_a_host(site: Site) -> None:
 
 def test_a_base_that_cannot_be_measured_ends_the_study_in_one_sentence(tmp_path: Path) -> None:
     site = make_site(tmp_path, Mode.REFUSES)
-    code, out, err = end(run_search(site))
+    code, out, err = end(site.tune())
     assert (code, out) == (1, "")
     *_, told = err.splitlines()
     assert told.startswith("lsmtune: ")

@@ -29,5 +29,9 @@ def install(
     sources = installation.Sources(maven.fetch_jar, load_pins())
     with (observer or Observer()).working("installing RocksDB") as show:
         return installation.install(
-            version or DEFAULT_VERSION, engines_folder(), sources, show, trust=trust
+            DEFAULT_VERSION if version is None else version,
+            engines_folder(),
+            sources,
+            show,
+            trust=trust,
         )
