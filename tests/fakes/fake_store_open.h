@@ -148,8 +148,9 @@ void *rocksdb_open_column_families(struct options *options, const char *folder, 
     *error = strdup("IO error: it does not open");
     return NULL;
   }
-  if (mkdir(folder, 0700) != 0 && options->refuse) {
-    *error = strdup("Invalid argument: exists (error_if_exists is true)");
+  if (mkdir(folder, 0700) != 0 && (errno != EEXIST || options->refuse)) {
+    *error = strdup(errno == EEXIST ? "Invalid argument: exists (error_if_exists is true)"
+                                    : "IO error: the folder cannot be made");
     return NULL;
   }
   for (family_count = 0; family_count < number; family_count++) {
