@@ -1,7 +1,6 @@
 /* A stand-in for RocksDB's library: the functions of its C API that the check of an installation
  * uses, on records in memory. FAULT is what it does wrong. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

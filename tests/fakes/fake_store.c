@@ -1,6 +1,7 @@
 /* A stand-in for RocksDB's library: the functions of its C API that the driver uses, on records in
  * memory. FAULT is what it does wrong. */
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
