@@ -19,6 +19,10 @@ from lsmtune.spec import make_spec
         ({"rocksdb": "8.10.2"}, "lsmtune tune --rocksdb 8.10.2 --optimizer tpe"),
         ({"library": "a/b.so"}, "lsmtune tune --library a/b.so --optimizer tpe"),
         ({"study": "a", "trials": 9}, "lsmtune tune --optimizer tpe --trials 9 --study a"),
+        (
+            {"study": "a", "simplify": False},
+            "lsmtune tune --optimizer tpe --study a --no-simplify",
+        ),
         ({"budget": "20m"}, "lsmtune tune --db-bench db_bench --optimizer tpe --budget 20m"),
         (
             {"limits": ["write_amp <= 1.2 * base"], "workload": {"name": "overwrite", "num": 5000}},

@@ -1,5 +1,6 @@
 """The command that continues an interrupted study, or starts a new one from it."""
 
+from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
@@ -16,7 +17,7 @@ FLAGS = {
     "memory": "--memory", "deploy_cores": "--deploy-cores", "optimizer": "--optimizer",
     "warm_start": "--warm-start",
     "trials": "--trials", "budget": "--budget", "until": "--until", "pairs": "--pairs",
-    "study": "--study", "seed": "--seed",
+    "study": "--study", "seed": "--seed", "simplify": "--simplify",
 }  # fmt: skip
 """The flag of `lsmtune tune` for each setting that has one."""
 
@@ -51,9 +52,17 @@ def continue_command(spec: StudySettings) -> str | None:
     words = ["lsmtune tune"]
     for key in (name for name in FLAGS if name in given):
         value = given[key]
-        values = value if isinstance(value, list) else [value]
-        words += [f"{FLAGS[key]} {quote(str(item))}" for item in values]
+        words += list(_flags(FLAGS[key], value))
     return " ".join(words)
+
+
+def _flags(flag: str, value: Any) -> Iterator[str]:
+    """Give a flag with its value, once per item of a list; a switch has no value."""
+    if isinstance(value, bool):
+        yield flag if value else flag.replace("--", "--no-", 1)
+        return
+    for item in value if isinstance(value, list) else [value]:
+        yield f"{flag} {quote(str(item))}"
 
 
 def _chosen(spec: StudySettings) -> set[str]:
