@@ -117,7 +117,8 @@ def test_settings_of_studies_on_rocksdb_are_the_same(program: Request, command: 
 
 def test_a_mistake_is_one_sentence_that_names_the_key() -> None:
     for keys, words in (
-        ({"trails": 3}, "trails"),
+        ({"trails": 3}, "did you mean 'trials'"),
+        ({"num": 20_000}, "workload="),
         ({"workload": {"name": "fillrandm"}}, "fillrandm"),
         ({**FAST, "scale": "2"}, "scale"),
     ):
@@ -134,3 +135,25 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     assert result.figure("convergence").data
     assert "var(--" not in result.figure("convergence").to_json()
     assert capfd.readouterr() == ("", "")
+
+
+def test_an_older_file_is_kept_and_the_result_is_short() -> None:
+    result = lsmtune.tune(**{**FAST, "pairs": 0, "simplify": False}, home="home")
+    assert len(repr(result)) < 200
+    assert len(repr(result.claim)) < 200
+    trial = result.view.searched[0].number
+    picked = lsmtune.result(result.study, home="home", trial=trial)
+    Path("OPTIONS").write_text("mine")
+    picked.export("OPTIONS", back=True)
+    assert Path("OPTIONS.old").read_text() == "mine"
+
+
+def test_pairs_and_homes_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for pairs in (1, 5, "6"):
+        with pytest.raises(lsmtune.UserError, match="pairs"):
+            lsmtune.verify("s", home="home", pairs=pairs)  # type: ignore[arg-type]
+    lsmtune.tune(**{**FAST, "pairs": 0, "simplify": False, "study": "s"}, home="elsewhere")
+    monkeypatch.setenv("LSMTUNE_HOME", "elsewhere")
+    assert [study["study"] for study in lsmtune.studies()] == ["s"]
+    with pytest.raises(lsmtune.UserError, match="at least one file"):
+        lsmtune.inspect([])

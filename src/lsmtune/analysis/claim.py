@@ -62,7 +62,7 @@ class Alternative:
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Claim:
     """Everything that may be said about the result of a study.
 
@@ -132,6 +132,10 @@ class Claim:
     verdict: Verdict | None = None
     disturbed_of: tuple[int, int] | None = None
     own_base: bool = False
+
+    def __repr__(self) -> str:
+        """Return study and status; all fields would be pages of text."""
+        return f"<lsmtune.Claim of study {self.study!r}: {self.status}>"
 
     @property
     def pairs(self) -> int:

@@ -46,7 +46,12 @@ def export_command(
     return f"lsmtune export {quote(study)}{picked} --format {form}{way}{output}"
 
 
+def usual_home() -> Path:
+    """Return the home folder without --home: $LSMTUNE_HOME, else a folder here."""
+    return Path(os.environ.get("LSMTUNE_HOME") or DEFAULT_HOME)
+
+
 def home_flag(home: Path) -> str:
     """Return the flag that names the home, for the end of a command; "" if it is the default."""
-    usual = Path(os.environ.get("LSMTUNE_HOME") or DEFAULT_HOME).absolute()
+    usual = usual_home().absolute()
     return "" if home == usual else f" --home {quote(str(home))}"

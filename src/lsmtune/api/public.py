@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.deploy import DEFAULT_HOME
+from lsmtune.analysis.deploy import usual_home
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.api import importance as ranking
@@ -23,8 +23,8 @@ from lsmtune.api.importance import ImportanceResult
 from lsmtune.api.resolve import Request, resolve
 from lsmtune.api.simulate import Simulation
 from lsmtune.api.study_result import Result, stored_result
-from lsmtune.errors import UserError
-from lsmtune.spec import StudySettings
+from lsmtune.errors import UserError, unknown_word
+from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.study.observer import Observer
 from lsmtune.system.cancelling import cancelled_by
 
@@ -34,7 +34,7 @@ Folder = str | Path
 def tune(
     study_file: Folder | None = None,
     *,
-    home: Folder = DEFAULT_HOME,
+    home: Folder | None = None,
     observer: Observer | None = None,
     cancel: threading.Event | None = None,
     accept_noise: bool = False,
@@ -48,30 +48,32 @@ def tune(
     The same keys make the same study as `lsmtune tune`: same name, same trials. `study` names a
     stored study to continue. `observer` sees the progress. `cancel` ends the call when it is set:
     the run ends, its folder is removed, `Cancelled` is raised, and the same call continues the
-    study. For `accept_noise` and `new_baseline` see `lsmtune tune --help`.
+    study. With `accept_noise`, runs that other programs disturb are marked and not repeated. With
+    `new_baseline`, a new study measures the baseline again, as after a change of the machine.
+    Without `home`, studies are in $LSMTUNE_HOME, else in the folder lsmtune-data.
     """
     _check_keys(keys)
     request = Request(
         study_file=None if study_file is None else Path(study_file),
-        keys={name: list(v) if isinstance(v, tuple) else v for name, v in keys.items()},
+        keys={name: _plain(value) for name, value in keys.items()},
         new_baseline=new_baseline,
     )
     with cancelled_by(cancel):
-        resolved = resolve(request, Path(home), observer=observer)
+        resolved = resolve(request, _home(home), observer=observer)
         for remark in resolved.remarks:
             (observer or Observer()).remark(remark)
         if resolved.settings.online is not None:
-            changed = online.run_online(resolved, Path(home), observer)
+            changed = online.run_online(resolved, _home(home), observer)
             if changed.problem is not None:
                 raise changed.problem
             return changed.result
-        return tuning.tune(resolved, Path(home), observer, accept_noise=accept_noise).result
+        return tuning.tune(resolved, _home(home), observer, accept_noise=accept_noise).result
 
 
 def verify(
     study: str,
     *,
-    home: Folder = DEFAULT_HOME,
+    home: Folder | None = None,
     scale: str | None = None,
     num: int | None = None,
     trial: int | None = None,
@@ -83,21 +85,25 @@ def verify(
     """Measure the winner of a study, or a `trial`, against the baseline in new pairs of runs.
 
     `scale` and `num` are those of the study if they are not given; at another scale, the number of
-    records grows with the tree.
+    records grows with the tree. At least `pairs` pairs run, 6 or more; those of earlier calls with
+    the same scale and records count.
     """
-    asked = verification.Verification(study=study, trial=trial, scale=scale, num=num, pairs=pairs)
+    _check_pairs(pairs)
+    asked = verification.Verification(
+        study=study, trial=trial, scale=None if scale is None else str(scale), num=num, pairs=pairs
+    )
     with cancelled_by(cancel):
-        return verification.verify(asked, Path(home), observer, accept_noise=accept_noise).result
+        return verification.verify(asked, _home(home), observer, accept_noise=accept_noise).result
 
 
-def result(study: str, *, home: Folder = DEFAULT_HOME, trial: int | None = None) -> Result:
+def result(study: str, *, home: Folder | None = None, trial: int | None = None) -> Result:
     """Return the result of a stored study, or that of a `trial` of it instead of the winner."""
-    return stored_result(study, Path(home), trial)
+    return stored_result(study, _home(home), trial)
 
 
-def studies(home: Folder = DEFAULT_HOME) -> list[dict[str, Any]]:
+def studies(home: Folder | None = None) -> list[dict[str, Any]]:
     """Return the studies of a home, oldest first, as `lsmtune studies --json` prints them."""
-    return manage.studies(Path(home))
+    return manage.studies(_home(home))
 
 
 def inspect(path: Folder | Sequence[Folder], *, family: str | None = None) -> Inspection:
@@ -107,6 +113,8 @@ def inspect(path: Folder | Sequence[Folder], *, family: str | None = None) -> In
     """
     if isinstance(path, str | Path):
         return inspect_path(Path(path), family)
+    if not path:
+        raise UserError("lsmtune.inspect: name at least one file")
     return inspect_rolled([Path(part) for part in path], family)
 
 
@@ -116,16 +124,16 @@ def simulate(
     batch: Folder | None = None,
     num: int = 1_000_000,
     scale: str = "1/64",
-    changes: Sequence[str] = (),
-    home: Folder = DEFAULT_HOME,
+    changes: str | Sequence[str] = (),
+    home: Folder | None = None,
 ) -> Simulation:
     """Predict runs of RocksDB without a run: of a study, of a file, or of the defaults.
 
     `changes` are texts such as "write_buffer_size=64MiB". Times are in seconds, sizes in bytes.
     """
     return simulation.simulate(
-        Path(home), study=study, batch=None if batch is None else Path(batch), num=num,
-        scale=scale, changes=changes,
+        _home(home), study=study, batch=None if batch is None else Path(batch), num=num,
+        scale=scale, changes=_texts(changes),
     )  # fmt: skip
 
 
@@ -133,19 +141,52 @@ def importance(
     study: str | None = None,
     *,
     batch: Folder | None = None,
-    metrics: Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
     repeats: int | None = None,
-    home: Folder = DEFAULT_HOME,
+    home: Folder | None = None,
 ) -> ImportanceResult:
     """Rank the knobs by their effect on each metric, in a study or in a file of measured runs."""
     file = None if batch is None else Path(batch)
-    return ranking.importance(Path(home), study=study, batch=file, metrics=metrics, repeats=repeats)
+    return ranking.importance(
+        _home(home), study=study, batch=file, metrics=_texts(metrics), repeats=repeats
+    )
+
+
+def _home(home: Folder | None) -> Path:
+    """Return the folder of the studies; without one, that of the command line."""
+    return usual_home() if home is None else Path(home).expanduser()
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as a study file has it: a list for a tuple, a text for a path."""
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, Path) else value
+
+
+def _texts(given: str | Sequence[str]) -> Sequence[str]:
+    """Return texts; a single one needs no list."""
+    return (given,) if isinstance(given, str) else given
+
+
+_INSIDE = {
+    "num": '`num` is a key of the workload: workload={"num": 200_000}',
+    "limit": "the key is `limits`, a list of texts",
+}
+"""Flags of the command line that are no keys."""
 
 
 def _check_keys(keys: dict[str, Any]) -> None:
     """Raise UserError for a key that a study file does not have."""
-    unknown = next((name for name in keys if name not in StudySettings.model_fields), None)
-    if unknown is not None:
-        raise UserError(
-            f"lsmtune.tune: {unknown}: unknown key; `lsmtune schema` lists the keys of a study"
-        )
+    for name in keys:
+        if name in _INSIDE:
+            raise UserError(f"lsmtune.tune: {name}: unknown setting; {_INSIDE[name]}")
+        if name not in StudySettings.model_fields:
+            known = unknown_word("setting", name, StudySettings.model_fields)
+            raise UserError(f"lsmtune.tune: {known}")
+
+
+def _check_pairs(pairs: int | None) -> None:
+    """Raise UserError for too few pairs of runs."""
+    if pairs is not None and (type(pairs) is not int or pairs < MIN_PAIRS):
+        raise UserError(f"pairs = {pairs!r}: must be a whole number, at least {MIN_PAIRS}")

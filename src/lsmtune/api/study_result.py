@@ -13,13 +13,13 @@ from lsmtune.api.export import Exported, exported
 from lsmtune.api.online_files import online_export
 from lsmtune.report.study_document import show_document
 from lsmtune.store.home import Home
-from lsmtune.system.write import write_file
+from lsmtune.system.write import write_beside_older, write_file
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The result of a study as it is stored in the folder `home`.
 
@@ -30,6 +30,12 @@ class Result:
     home: Path
     view: StudyView
     trial: int | None = None
+
+    def __repr__(self) -> str:
+        """Return study and claim; all trials would be pages of text."""
+        value = self.claim.value
+        objective = "" if value is None else f", objective {value:.3f} of the baseline"
+        return f"<lsmtune.Result of study {self.study!r}: {self.claim.status}{objective}>"
 
     @property
     def study(self) -> str:
@@ -57,11 +63,11 @@ class Result:
 
         `form` is a format of `lsmtune export --format`, by default the one to deploy. Only tuned
         options change in the file `base`, by default the file of the baseline. UserError if there
-        is nothing to export.
+        is nothing to export. A file that exists is kept as FILE.old.
         """
         text = self.exported(form, None if base is None else Path(base), back=back)
         if path is not None:
-            write_file(Path(path), text.text, "options", like=text.source)
+            write_beside_older(Path(path), text.text, "options", text.source)
         return text.text
 
     def exported(self, form: str | None, base: Path | None, *, back: bool) -> Exported:
@@ -82,7 +88,10 @@ class Result:
         return text
 
     def figure(self, name: str = "convergence") -> "Figure":
-        """Return a chart of the page as a plotly figure; UserError for an unknown name."""
+        """Return a chart of the page as a plotly figure.
+
+        UserError for an unknown name, or for "comparison" if the study has no winner.
+        """
         from lsmtune.api.figures import figure  # noqa: PLC0415 - slow to import
 
         return figure(self.view, name)

@@ -5,7 +5,6 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -164,30 +163,9 @@ def write_output(path: Path, text: str, what: str, like: Path | None = None) -> 
 
     `like` is a file whose permissions the new file gets, see `write_whole`.
     """
-    from lsmtune.errors import UserError
-    from lsmtune.system.write import write_file
+    from lsmtune.system.write import write_beside_older
 
-    if _is_other(path, text):
-        target = path.resolve()  # a link that the user names stays
-        kept = _free_name(target)
-        try:
-            target.rename(kept)
-        except OSError as error:
-            raise UserError(f"{path}: lsmtune cannot rename the file: {error.strerror}") from error
+    kept = write_beside_older(path, text, what, like)
+    if kept is not None:
         say(f"kept the older {path.name} as {kept}")
-    write_file(path, text, what, like=like)
     say(f"written: {path}")
-
-
-def _is_other(path: Path, text: str) -> bool:
-    """Return True if the file exists and does not already contain the text."""
-    try:
-        return path.is_file() and path.read_bytes() != text.encode()
-    except OSError:
-        return True  # the file exists, but cannot be read
-
-
-def _free_name(path: Path) -> Path:
-    """Return the first of FILE.old, FILE.old-2, FILE.old-3 … that does not exist."""
-    names = (f"{path.name}.old{'' if at == 1 else f'-{at}'}" for at in count(1))
-    return next(other for name in names if not (other := path.with_name(name)).exists())

@@ -22,11 +22,16 @@ class RunListener(Protocol):
         """See the runs of earlier calls, before the first event."""
 
 
-class _NoListener:
-    """Ignores the runs of a study."""
+class _Waiting:
+    """Ignores the runs of a study, but remarks that they wait for another process."""
+
+    def __init__(self, observer: "Observer") -> None:
+        self._observer = observer
 
     def __call__(self, event: Event) -> None:
-        """Ignore an event."""
+        """Pass on a sentence; the parts of a run have names of one word."""
+        if event.result is None and " " in event.phase:
+            self._observer.remark(event.phase)
 
     def recall(self, trials: Sequence[StoredTrial]) -> None:
         """Ignore earlier runs."""
@@ -48,5 +53,9 @@ class Observer:
 
     @contextmanager
     def running(self, spec: StudySettings) -> Iterator[RunListener]:
-        """See the runs of a study while the context is open."""
-        yield _NoListener()
+        """See the runs of a study while the context is open.
+
+        Gives an object that is called with an `Event` whenever a part of a run begins or a run
+        ends, and whose `recall` gets the runs of earlier calls.
+        """
+        yield _Waiting(self)

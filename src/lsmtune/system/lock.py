@@ -63,6 +63,8 @@ def study_lock(path: Path, what: str) -> Iterator[None]:
     try:
         lock.acquire(blocking=False)
     except Timeout as error:
+        if _holder(path) == _named(os.getpid()):
+            raise UserError(f"{what}: in use by another call of this program") from error
         holder = f"another lsmtune process{_holder(path)}"
         raise UserError(f"{what}: in use by {holder}; wait until that process ends") from error
     except OSError as error:
@@ -142,7 +144,11 @@ def _holder(path: Path) -> str:
             text = file.read(_PID_BYTES)
     except OSError:
         return ""
-    return f" (process {int(text)})" if text.isdigit() else ""
+    return _named(int(text)) if text.isdigit() else ""
+
+
+def _named(process: int) -> str:
+    return f" (process {process})"
 
 
 def _unusable(path: Path, error: OSError) -> UserError:

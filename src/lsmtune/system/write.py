@@ -3,6 +3,7 @@
 import os
 import stat
 import tempfile
+from itertools import count
 from pathlib import Path
 
 from lsmtune.errors import UserError
@@ -23,6 +24,38 @@ def write_file(
         raise UserError(
             f"{path}: lsmtune cannot write the {what} file: {error.strerror}"
         ) from error
+
+
+def write_beside_older(path: Path, text: str, what: str, like: Path | None = None) -> Path | None:
+    """Write a file that the user names; return where an older file of this name is now, if any.
+
+    The older file is renamed to FILE.old, FILE.old-2 …, unless it has the same text. `what` and
+    `like`: see `write_file`.
+    """
+    kept = None
+    if _is_other(path, text):
+        target = path.resolve()  # a link that the user names stays
+        kept = _free_name(target)
+        try:
+            target.rename(kept)
+        except OSError as error:
+            raise UserError(f"{path}: lsmtune cannot rename the file: {error.strerror}") from error
+    write_file(path, text, what, like=like)
+    return kept
+
+
+def _is_other(path: Path, text: str) -> bool:
+    """Return True if the file exists and does not already contain the text."""
+    try:
+        return path.is_file() and path.read_bytes() != text.encode()
+    except OSError:
+        return True  # the file exists, but cannot be read
+
+
+def _free_name(path: Path) -> Path:
+    """Return the first of FILE.old, FILE.old-2, FILE.old-3 … that does not exist."""
+    names = (f"{path.name}.old{'' if at == 1 else f'-{at}'}" for at in count(1))
+    return next(other for name in names if not (other := path.with_name(name)).exists())
 
 
 def write_whole(path: Path, text: str, home: Path | None = None, like: Path | None = None) -> None:

@@ -153,7 +153,7 @@ class Finding:
         return None if option is None else action(option, direction(step))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Inspection:
     """What one LOG says.
 
@@ -213,6 +213,12 @@ class Inspection:
     level_0: Mapping[str, SeenFiles] = field(default_factory=dict)
     runs: tuple[BenchmarkRun, ...] = ()
     """All runs of benchmarks in the order of the text; `results` has the last of each."""
+
+    def __repr__(self) -> str:
+        """Return name and verdict; all records of a LOG would be pages of text."""
+        return (
+            f"<lsmtune.Inspection of {self.name!r}: {self.verdict}, {len(self.findings)} findings>"
+        )
 
     @property
     def span_s(self) -> float | None:
