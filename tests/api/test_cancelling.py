@@ -56,7 +56,7 @@ def in_thread(function: Any) -> list[Any]:
     return done
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("library")
 def test_a_real_run_is_ended_and_the_study_goes_on(tmp_path: Path, own_host: Path) -> None:
     home, wish = tmp_path / "home", threading.Event()
     keys: dict[str, Any] = {

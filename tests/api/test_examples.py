@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("installed")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("library")]
 
 
 QUICK = "accept_noise=True, simplify=False, max_pairs=6, trials=2"

@@ -95,7 +95,7 @@ def test_a_continued_study_is_the_same() -> None:
     assert len(found("program")) == 1
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize(
     ("program", "command"),
     [
@@ -113,13 +113,14 @@ def test_settings_of_studies_on_rocksdb_are_the_same(program: Request, command: 
     ours, theirs = (resolve(request, Path("home")).settings for request in (program, command))
     assert ours == theirs
     assert ours.name == theirs.name
+    assert ours.rocksdb == "11.8.1"
 
 
 def test_a_mistake_is_one_sentence_that_names_the_key() -> None:
     for keys, words in (
         ({"trails": 3}, "did you mean 'trials'"),
         ({"num": 20_000}, "workload="),
-        ({"workload": {"name": "fillrandm"}}, "fillrandm"),
+        ({**FAST, "workload": {"name": "fillrandm"}}, "fillrandm"),
         ({**FAST, "scale": "2"}, "scale"),
     ):
         with pytest.raises(lsmtune.UserError, match=words) as error:
