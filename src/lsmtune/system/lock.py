@@ -63,8 +63,8 @@ def study_lock(path: Path, what: str) -> Iterator[None]:
     try:
         lock.acquire(blocking=False)
     except Timeout as error:
-        if _holder(path) == _named(os.getpid()):
-            raise UserError(f"{what}: in use by another call of this program") from error
+        if (own := _named(os.getpid())) == _holder(path):
+            raise UserError(f"{what}: in use by another call of this program{own}") from error
         holder = f"another lsmtune process{_holder(path)}"
         raise UserError(f"{what}: in use by {holder}; wait until that process ends") from error
     except OSError as error:
