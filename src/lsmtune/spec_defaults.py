@@ -23,6 +23,9 @@ PROGRAMS: dict[EngineName, str] = {
 }  # fmt: skip
 """Default program of each engine."""
 
+ELSEWHERE: tuple[EngineName, ...] = ("simulated", "tikv")
+"""Engines that do not run on this host: its disk and its other programs do not matter."""
+
 SYSTEM_KEYS = ("program", "rocksdb", "library")
 """Settings that name the RocksDB to run; a study has one of them."""
 

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("library")]
 
 
 QUICK = "accept_noise=True, simplify=False, max_pairs=6, trials=2"
-"""Other programs may run beside the tests, and a disturbed run would be repeated."""
+"""Other programs may run at the same time, and a disturbed run would be repeated."""
 
 
 def cells() -> list[str]:

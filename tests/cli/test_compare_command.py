@@ -80,7 +80,9 @@ def test_on_the_engine_the_study_file_tells_what_is_searched(
         return [Curve(study.optimizer, study.seed, (0.9, 0.8)) for study in studies]  # type: ignore[attr-defined]
 
     monkeypatch.setattr("lsmtune.api.compare.on_engine", searched)
-    monkeypatch.setattr("lsmtune.api.compare.prepare", lambda spec, *_: SimpleNamespace(spec=spec))
+    monkeypatch.setattr(
+        "lsmtune.api.compare.prepare", lambda spec, *_: SimpleNamespace(spec=spec, engine=None)
+    )
     monkeypatch.setattr(RocksDB, "run", lambda *_: pytest.fail("a trial was run"))
     file = tmp_path / "study.toml"
     file.write_text(

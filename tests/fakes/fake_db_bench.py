@@ -215,6 +215,8 @@ class DbBench:
         sizes = '"table_properties": {"index_size": 24000, "filter_size": 0}'
         made = f'"file_number": 16, "file_size": {self._num * 380}, {sizes}'
         self._event(3, "table_file_creation", made)
+        while (self._home / "waits").exists() and not (self._home / "settle").exists():
+            time.sleep(0.01)
         time.sleep(SETTLE_S)
         (self._database / "000009.sst").unlink()
         self._event(3, "compaction_finished", '"compaction_time_micros": 12903')

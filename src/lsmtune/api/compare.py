@@ -9,7 +9,6 @@ from typing import Any
 from lsmtune.comparison.page import render_comparison
 from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document
 from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_model
-from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import StudySettings
@@ -51,16 +50,17 @@ def compare(
     """Run the missing searches and write the page, into the home if `output` is not given."""
     observer = observer or Observer()
     _check(asked)
+    prepared = None
     if asked.real:  # before a folder is made: it finds mistakes
-        asked = replace(asked, spec=prepare(asked.spec, home, observer).spec)
+        prepared = prepare(asked.spec, home, observer)
+        asked = replace(asked, spec=prepared.spec)
     with Home(home, create=True) as opened:
         results = opened.path / "results"
         name = f"compare-{asked.spec.name}"
-        if asked.real:
+        if prepared is not None:
             check_space(asked.spec, opened)
             studies = engine_studies(asked.spec, asked.optimizers, asked.repeats)
-            engine = engine_of(asked.spec)
-            curves = on_engine(studies, engine, opened, observer.running)
+            curves = on_engine(studies, prepared.engine, opened, observer.running)
             finished = list(_shown(curves, asked, observer.remark))
         else:
             kept = results / f"{name}-{_digest(asked)}.jsonl"

@@ -58,16 +58,17 @@ def tune(
         keys={name: _plain(value) for name, value in keys.items()},
         new_baseline=new_baseline,
     )
+    folder = _home(home)
     with cancelled_by(cancel):
-        resolved = resolve(request, _home(home), observer=observer)
+        resolved = resolve(request, folder, observer=observer)
         for remark in resolved.remarks:
             (observer or Observer()).remark(remark)
         if resolved.settings.online is not None:
-            changed = online.run_online(resolved, _home(home), observer)
+            changed = online.run_online(resolved, folder, observer)
             if changed.problem is not None:
                 raise changed.problem
             return changed.result
-        return tuning.tune(resolved, _home(home), observer, accept_noise=accept_noise).result
+        return tuning.tune(resolved, folder, observer, accept_noise=accept_noise).result
 
 
 def verify(

@@ -29,6 +29,14 @@ class ResultFiles:
     remark: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The result of a study after a call, and where page and files of its winner are."""
+
+    result: Result
+    files: ResultFiles
+
+
 def write_results(home: Home, result: Result, observer: Observer) -> ResultFiles:
     """Write the page and the files of a study again, in the home; return where they are.
 

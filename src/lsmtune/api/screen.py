@@ -1,6 +1,6 @@
 """Measure configs that cover the range of every knob, to see which knobs matter."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,22 +26,15 @@ class Screened:
     """
 
     study: str
-    output: Path
     runs: int
     failed: int
     few_flushes: int
     disturbed_runs: int
+    output: Path
 
     def document(self) -> dict[str, Any]:
         """Return the screening as JSON."""
-        return {
-            "study": self.study,
-            "runs": self.runs,
-            "failed": self.failed,
-            "few_flushes": self.few_flushes,
-            "disturbed_runs": self.disturbed_runs,
-            "output": str(self.output),
-        }
+        return {**asdict(self), "output": str(self.output)}
 
 
 def screen(

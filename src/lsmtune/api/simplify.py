@@ -4,9 +4,8 @@ from pathlib import Path
 
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
-from lsmtune.api.results import write_results
+from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import read_result
-from lsmtune.api.verify import Verified
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
@@ -21,7 +20,7 @@ def simplify(
     *,
     consent: Consent = nobody_to_ask,
     accept_noise: bool = False,
-) -> Verified:
+) -> Finished:
     """Simplify the winner of a study and verify it; UserError if there is no winner."""
     observer = observer or Observer()
     with Home(home, create=False) as opened:
@@ -33,4 +32,4 @@ def simplify(
             simplify_winner(session)
             verify_contenders(session)
         result = read_result(opened, study)
-        return Verified(result, write_results(opened, result, observer))
+        return Finished(result, write_results(opened, result, observer))

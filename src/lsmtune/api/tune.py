@@ -1,13 +1,12 @@
 """Find better options for a workload, and verify the winner."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.api.continue_study import done_text, new_text, old_rule_text
 from lsmtune.api.resolve import Resolved
-from lsmtune.api.results import ResultFiles, write_results
+from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
-from lsmtune.api.study_result import Result, read_result
+from lsmtune.api.study_result import read_result
 from lsmtune.errors import UserError
 from lsmtune.report.baseline_text import baseline_lines, cache_lines, measured_lines
 from lsmtune.store.home import Home
@@ -25,14 +24,6 @@ from lsmtune.study.verify import verify_contenders
 from lsmtune.system.host import describe_host
 
 
-@dataclass(frozen=True, slots=True)
-class Tuned:
-    """The result of a study, and where its page and files are."""
-
-    result: Result
-    files: ResultFiles
-
-
 def tune(
     resolved: Resolved,
     home: Path,
@@ -40,7 +31,7 @@ def tune(
     *,
     accept_noise: bool = False,
     verbose: bool = False,
-) -> Tuned:
+) -> Finished:
     """Search, simplify and verify; write the page and the files of the result into the home.
 
     An interrupted study continues where it stopped. With `accept_noise`, runs that other programs
@@ -62,7 +53,7 @@ def tune(
             if study.spec.pairs:
                 verify_contenders(study)
         result = read_result(opened, prepared.spec.name)
-        return Tuned(result, write_results(opened, result, observer))
+        return Finished(result, write_results(opened, result, observer))
 
 
 def _measure_baseline(study: Session, observer: Observer) -> None:

@@ -1,7 +1,5 @@
 """Measure the winner of a study against its baseline in new pairs of runs."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -9,8 +7,8 @@ from typing import Any
 
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
-from lsmtune.api.results import ResultFiles, write_results
-from lsmtune.api.study_result import Result, read_result
+from lsmtune.api.results import Finished, write_results
+from lsmtune.api.study_result import read_result
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
@@ -18,8 +16,8 @@ from lsmtune.store.records import StoredStudy
 from lsmtune.study.disk_space import check_space
 from lsmtune.study.larger import SPARE, VerificationPlan, verification_plan, workload_at
 from lsmtune.study.observer import Observer
-from lsmtune.study.opening import open_session, prepare
-from lsmtune.study.session import Session
+from lsmtune.study.opening import Prepared, open_session, prepare
+from lsmtune.study.session import Session, open_study
 from lsmtune.study.verify import chosen
 from lsmtune.study.verify import verify as run_verification
 from lsmtune.system.host import free_bytes
@@ -41,14 +39,6 @@ class Verification:
     pairs: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """The result of the study with the new pairs, and where page and files of the winner are."""
-
-    result: Result
-    files: ResultFiles
-
-
 def verify(
     asked: Verification,
     home: Path,
@@ -56,7 +46,7 @@ def verify(
     *,
     consent: Consent = nobody_to_ask,
     accept_noise: bool = False,
-) -> Verified:
+) -> Finished:
     """Run the pairs that are missing; an interrupted verification continues.
 
     With `accept_noise`, runs that other programs disturb are marked and not repeated. UserError if
@@ -64,15 +54,18 @@ def verify(
     """
     observer = observer or Observer()
     with Home(home, create=False) as opened:
-        with _opened(opened, asked, observer, consent, accept_noise=accept_noise) as (study, plan):
-            scale = scale_of(asked, study.spec)
+        prepared, scale, workload = _prepared(opened, asked, observer, consent)
+        with open_session(
+            opened, prepared, observer, accept_noise=accept_noise, check_disk=False
+        ) as study:
+            plan = _plan(study, asked, scale, workload)
             _check_disk(plan, study.spec, opened)
             if scale != study.spec.scale:
                 observer.remark(plan_text(plan, scale))
-            run_verification(study, scale, plan.workload, asked.trial, asked.pairs)
+            run_verification(study, scale, workload, asked.trial, asked.pairs)
         result = read_result(opened, asked.study, asked.trial)
         winner = result if asked.trial is None else read_result(opened, asked.study)
-        return Verified(result, write_results(opened, winner, observer))
+        return Finished(result, write_results(opened, winner, observer))
 
 
 def plan_verification(
@@ -84,33 +77,32 @@ def plan_verification(
 ) -> tuple[VerificationPlan, str]:
     """Return what `verify` would run, and at which scale; the engine reports only its options."""
     observer = observer or Observer()
-    with (
-        Home(home, create=False) as opened,
-        _opened(opened, asked, observer, consent, accept_noise=False) as (study, plan),
-    ):
-        return plan, scale_of(asked, study.spec)
+    with Home(home, create=False) as opened:
+        prepared, scale, workload = _prepared(opened, asked, observer, consent)
+        found = (prepared.facts, prepared.ground)
+        with (
+            observer.running(prepared.spec) as listener,
+            open_study(opened, prepared.spec, prepared.engine, listener, found) as study,
+        ):
+            return _plan(study, asked, scale, workload), scale
 
 
-@contextmanager
-def _opened(
-    home: Home, asked: Verification, observer: Observer, consent: Consent, *, accept_noise: bool
-) -> Iterator[tuple[Session, VerificationPlan]]:
-    """Open the study and plan the verification."""
+def _prepared(
+    home: Home, asked: Verification, observer: Observer, consent: Consent
+) -> tuple[Prepared, str, Workload]:
+    """Return the study, ready to be opened, and scale and workload of the verification."""
     stored = home.study(asked.study)
     spec = stored.settings
     check_searches(spec)
-    scale = scale_of(asked, spec)
+    scale = str(parse_scale(asked.scale or spec.scale, "--scale"))
     workload = _workload_of(stored, scale, asked.num)
     ask_for_home(home.path, spec.model_dump(), consent)
-    prepared = prepare(spec, home.path, observer)
-    with open_session(home, prepared, observer, accept_noise=accept_noise) as study:
-        trial = chosen(study, asked.trial)
-        yield study, verification_plan(study, trial, scale, workload, asked.pairs)
+    return prepare(spec, home.path, observer), scale, workload
 
 
-def scale_of(asked: Verification, spec: StudySettings) -> str:
-    """Return the scale of the verification."""
-    return str(parse_scale(asked.scale or spec.scale, "--scale"))
+def _plan(study: Session, asked: Verification, scale: str, workload: Workload) -> VerificationPlan:
+    trial = chosen(study, asked.trial)
+    return verification_plan(study, trial, scale, workload, asked.pairs)
 
 
 def _workload_of(study: StoredStudy, scale: str, num: int | None) -> Workload:

@@ -63,7 +63,7 @@ def dashboard(
 
 
 def _program() -> str | None:
-    """Return the program to run: a name on PATH, or a path beside Python; None without one."""
+    """Return the program to run: a name on PATH, or a path next to Python; None without one."""
     beside = Path(sys.executable).with_name(_PACKAGE)
     if which(_PACKAGE) is not None:
         return _PACKAGE

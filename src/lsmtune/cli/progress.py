@@ -204,8 +204,8 @@ def _plain_listener(spec: StudySettings, story: _Story) -> Listener:
             note(f"study {spec.name}: {phase}")
         if event.result is not None:
             note(_line(event, spec, story))
-        elif " " in event.phase:  # a remark, such as that another lsmtune runs; not a part's name
-            note(event.phase)
+        elif event.remark is not None:
+            note(event.remark)
 
     return show
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from lsmtune.api import online, plan, resolve, results, study_result, tune, verify
-from lsmtune.cli.common import ask, note, print_json, say, say_all
+from lsmtune.api import online, plan, resolve, results, study_result, tune
+from lsmtune.cli.common import ask, note, print_json, say, say_all, settings_of
 from lsmtune.cli.plan import plan_lines
 from lsmtune.cli.progress import TerminalObserver
 from lsmtune.cli.showing import summary_lines
@@ -26,15 +26,14 @@ def run(
     """
     observer = TerminalObserver()
     resolved = resolve.resolve(request, home, consent=ask, observer=observer)
-    for remark in resolved.remarks:
-        note(remark)
+    settings = settings_of(resolved)
     if dry_run:
         found = plan.plan(resolved, home, observer)
         if as_json:
             print_json(plan.plan_document(found))
         else:
             say_all(plan_lines(found, verbose=verbose))
-    elif resolved.settings.online is not None:
+    elif settings.online is not None:
         if accept_noise:
             raise UserError(
                 "--accept-noise: not allowed with [online], which repeats no run; remove the flag"
@@ -74,7 +73,7 @@ def say_files(files: results.ResultFiles, *, as_json: bool) -> None:
         tell(f"file to undo:    {files.undo}")
 
 
-def print_verified(found: verify.Verified, *, as_json: bool) -> None:
+def print_verified(found: results.Finished, *, as_json: bool) -> None:
     """Print a result, or its JSON document, and the paths of its files."""
     if as_json:
         print_json(found.result.document())

@@ -3,12 +3,11 @@
 import time
 
 from lsmtune.spec import StudySettings
+from lsmtune.spec_defaults import ELSEWHERE
 from lsmtune.study.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter
 
 _QUIET_S = 1.0
-_ELSEWHERE = ("simulated", "tikv")
-"""Engines that measure nothing on this host, or do not report other programs."""
 
 
 def other_programs_percent() -> float:
@@ -20,7 +19,7 @@ def other_programs_percent() -> float:
 
 def busy_remark(spec: StudySettings, *, accept_noise: bool) -> str | None:
     """Return a warning before the first run if other programs would disturb the runs."""
-    if spec.engine in _ELSEWHERE:
+    if spec.engine in ELSEWHERE:
         return None
     others = other_programs_percent()
     if others <= DISTURBED_PERCENT:

@@ -3,6 +3,7 @@
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
+from lsmtune.spec_defaults import ELSEWHERE
 from lsmtune.store.home import Home
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
@@ -13,7 +14,7 @@ _SPACE_FACTOR = 4
 
 def disk_bytes(spec: StudySettings) -> int:
     """Return the maximum disk space that trials take at a time."""
-    if spec.engine in ("tikv", "simulated"):
+    if spec.engine in ELSEWHERE:
         return 0  # the data is elsewhere, or there is none
     kept = MOST_TEMPLATES if spec.workload.preset.prepared and spec.online is None else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes

@@ -29,9 +29,9 @@ class _Waiting:
         self._observer = observer
 
     def __call__(self, event: Event) -> None:
-        """Pass on a sentence; the parts of a run have names of one word."""
-        if event.result is None and " " in event.phase:
-            self._observer.remark(event.phase)
+        """Pass on a sentence."""
+        if event.remark is not None:
+            self._observer.remark(event.remark)
 
     def recall(self, trials: Sequence[StoredTrial]) -> None:
         """Ignore earlier runs."""

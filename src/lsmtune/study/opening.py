@@ -54,18 +54,16 @@ def prepare(
     *,
     source: str | None = None,
     source_rule: str | None = None,
-    engine: Engine | None = None,
     published: bool = False,
 ) -> Prepared:
     """Start the engine once to read its version and options, and fit the scale to the baseline.
 
     The runs of the study `source` also count for this one. A new study has the rule of sizes of
-    the study `source_rule`; a `published` one keeps the sizes of a paper and has no rule. `engine`
-    is the engine of the settings, if the caller has it. Nothing is written outside a temporary
-    folder.
+    the study `source_rule`; a `published` one keeps the sizes of a paper and has no rule. Nothing
+    is written outside a temporary folder.
     UserError if engine, baseline, knobs, memory, scale or optimizer cannot be used.
     """
-    engine = engine_of(spec) if engine is None else engine
+    engine = engine_of(spec)
     rule = rule_of(spec, home_path, source or source_rule, published=published)
     if spec.online is not None:
         check_objective(spec)
@@ -82,20 +80,26 @@ def prepare(
 
 @contextmanager
 def open_session(
-    home: Home, prepared: Prepared, observer: Observer, *, accept_noise: bool = False
+    home: Home,
+    prepared: Prepared,
+    observer: Observer,
+    *,
+    accept_noise: bool = False,
+    check_disk: bool = True,
 ) -> Iterator[Session]:
     """Open a study for runs, new or as an earlier call left it, and hold its lock.
 
     With `accept_noise`, runs that other programs disturb are marked and not repeated. The observer
     hears if other programs use too much CPU time. UserError if the disk may be too small, if
     another process works on the study, or if the study exists with other settings or ran on
-    another system.
+    another system. Without `check_disk`, the caller checks the disk for the runs that it plans.
     """
     spec = prepared.spec
     if prepared.source is not None:
         host, storage = describe_host(), describe_storage(home.path)
         check_same_system(home.study(prepared.source), spec, prepared.facts, host, storage)
-    check_space(spec, home)
+    if check_disk:
+        check_space(spec, home)
     found = (prepared.facts, prepared.ground)
     with (
         observer.running(spec) as listener,

@@ -52,6 +52,14 @@ class Event:
     result: TrialResult | None = None
     duration_s: float = 0.0
 
+    @property
+    def remark(self) -> str | None:
+        """The sentence of an event that is one, such as that another lsmtune runs.
+
+        The parts of a run have names of one word.
+        """
+        return self.phase if self.result is None and " " in self.phase else None
+
 
 Listener = Callable[[Event], None]
 

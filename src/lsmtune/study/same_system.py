@@ -7,13 +7,12 @@ from typing import Any
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
+from lsmtune.spec_defaults import ELSEWHERE
 from lsmtune.store.records import StoredStudy
 from lsmtune.system.host import HostFacts, StorageFacts
 from lsmtune.units import format_bytes
 
 _MEMORY_TOLERANCE = 0.1
-_ELSEWHERE = ("simulated", "tikv")
-"""Engines that do not run on this host, so that the host changes no result."""
 
 
 def check_same_system(
@@ -43,7 +42,7 @@ def check_same_system(
 def system_notes(stored: StoredStudy, spec: StudySettings, host: HostFacts) -> Iterator[str]:
     """Yield what changed on the system without making runs incomparable: its kernel."""
     before = stored.host.get("kernel")
-    if spec.engine not in _ELSEWHERE and before is not None and before != host.kernel:
+    if spec.engine not in ELSEWHERE and before is not None and before != host.kernel:
         yield f"the kernel was {before} when the study began and is now {host.kernel}"
 
 
@@ -75,7 +74,7 @@ def _differing(
     if codecs is not None and facts.codecs is not None and sorted(codecs) != sorted(facts.codecs):
         then, now = (", ".join(sorted(names)) for names in (codecs, facts.codecs))
         yield f"the compression codecs of {spec.engine}", then, now
-    if spec.engine in _ELSEWHERE:
+    if spec.engine in ELSEWHERE:
         return
     yield from _other_host(stored.host, host)
     device = stored.host.get("storage") or {}

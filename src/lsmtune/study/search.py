@@ -40,7 +40,7 @@ def measure_baseline(
 ) -> None:
     """Run the baseline as often as the settings say; LsmtuneError if a run gives no result.
 
-    The time of the first run, in seconds, is told after it.
+    `tell_time` gets the time of the first run, in seconds.
     """
     config = session.space.default()
     if not session.history.complete_base:
@@ -77,7 +77,7 @@ def run_search(session: Session) -> None:
 
 
 def search(session: Session, tell: Callable[[str], None] = lambda ended: None) -> None:
-    """Run trials until the search ends; why it ended is stored, and told.
+    """Run trials until the search ends; the reason is stored, and `tell` gets it.
 
     The baseline must be measured.
     """
