@@ -135,6 +135,7 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     assert result.page().startswith("<!DOCTYPE html>")
     assert result.figure("convergence").data
     assert "var(--" not in result.figure("convergence").to_json()
+    assert "trials" in result.figure("convergence").layout.title.text
     assert capfd.readouterr() == ("", "")
 
 
