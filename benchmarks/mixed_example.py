@@ -1,13 +1,15 @@
 """The study of README.md with gets, puts and scans: its claim, its ratios and its time.
 
-    .venv/bin/python benchmarks/mixed_example.py HOME [SEED …]
+    .venv/bin/python benchmarks/mixed_example.py HOME [SEED …] [--accept-noise]
 
 Runs the study with examples/OPTIONS on RocksDB 11.8.1, once per seed (1, 2 and 3), with a quarter
-of its records. It takes about 30 minutes per seed on two cores, on which nothing else may run. An
+of its records. It takes about 30 minutes per seed on two cores, on which nothing else may run.
+With --accept-noise, runs beside other programs count at once and are marked as disturbed. An
 interrupted call continues; a seed whose time is known is skipped. Writes
 benchmarks/results/mixed_example.json after every seed.
 """
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -39,7 +41,7 @@ mix = {{ get = 0.6, put = 0.3, scan = 0.1 }}
 """
 
 
-def example(home: Path, seed: int) -> dict[str, Any]:
+def example(home: Path, seed: int, flags: list[str]) -> dict[str, Any]:
     """Run or continue the study of a seed; return its claim, ratios and time."""
     name = f"mix-{seed}"
     home.mkdir(exist_ok=True)
@@ -47,7 +49,7 @@ def example(home: Path, seed: int) -> dict[str, Any]:
     file.write_text(
         STUDY.format(name=name, seed=seed, records=RECORDS, base=ROOT / "examples" / "OPTIONS")
     )
-    if run(["tune", str(file), "--home", str(home / "home")]) != 0:
+    if run(["tune", str(file), "--home", str(home / "home"), *flags]) != 0:
         sys.exit(f"study {name} failed")
     with Home(home / "home", create=False) as opened:
         view = read_study(opened, name)
@@ -69,15 +71,17 @@ def example(home: Path, seed: int) -> dict[str, Any]:
 
 def main() -> None:
     """Run the seeds that have no result yet."""
-    if len(sys.argv) < 2:  # noqa: PLR2004 - the home is missing
-        sys.exit(__doc__)
-    home = Path(sys.argv[1])
-    seeds = tuple(map(int, sys.argv[2:])) or SEEDS
+    reader = argparse.ArgumentParser(description=__doc__)
+    reader.add_argument("home", type=Path)
+    reader.add_argument("seeds", type=int, nargs="*", default=SEEDS)
+    reader.add_argument("--accept-noise", action="store_true")
+    given = reader.parse_args()
+    flags = ["--accept-noise"] if given.accept_noise else []
     done = json.loads(RESULTS.read_text())["studies"] if RESULTS.exists() else []
-    for seed in seeds:
+    for seed in given.seeds:
         if any(found["seed"] == seed for found in done):
             continue
-        done.append(example(home, seed))
+        done.append(example(given.home, seed, flags))
         RESULTS.write_text(json.dumps({"records": RECORDS, "studies": done}, indent=1) + "\n")
     for found in done:
         print(f"{found['seed']}: {found['seconds']} s, {found['status']}: {found['headline']}")
