@@ -130,6 +130,23 @@ def test_the_simple_config_is_verified_beside_the_raw_winner(home: Home) -> None
     assert read_study(home, "s", found.raw).verification is not None
 
 
+def test_a_gain_within_the_noise_has_no_shares(home: Home) -> None:
+    def script(spec: TrialSpec) -> TrialResult:
+        again = spec.seed > SIMPLIFY_SEED
+        lost = next((n for n in GAINS if spec.settings[n] == DEFAULTS[n]), None)
+        rng = np.random.default_rng([spec.seed, len(lost or "")])
+        level = 0.02 if again else 0.5
+        return measured(write_amp=exp(rng.normal(0, 0.15) - (0 if lost else level)))
+
+    with opened(home, script) as study:
+        run_search(study)
+        simplify_new_winner(study)
+    shown = claim_of(read_study(home, "s")).simplification
+    assert shown is not None
+    assert shown.needed
+    assert [part.share for part in shown.needed] == [None] * len(shown.needed)
+
+
 @pytest.mark.parametrize("lost", ["gain", "most of the gain"])
 def test_raw_winner_wins_if_the_simple_config_loses_in_pairs(home: Home, lost: str) -> None:
     def script(spec: TrialSpec) -> TrialResult:

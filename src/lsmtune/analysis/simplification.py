@@ -22,14 +22,15 @@ class Needed:
 
     `value` is the objective / baseline without them, over `runs` runs of `trial`, with a 95 %
     interval from the noise of all repeated runs. `share` is the share of the gain that is lost
-    without them. Shares need not add up to 1, because changes can replace or need each other.
+    without them; None if the gain in these runs is within their noise. Shares need not add up to 1,
+    because changes can replace or need each other.
     """
 
     names: tuple[str, ...]
     trial: int
     runs: int
     value: Interval
-    share: float
+    share: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +77,15 @@ def simplification_of(
 
     if not values(left) or (found.simple is None and not found.needed):
         return None  # nothing could be tried
-    value = geometric_mean(values(left))
+    value, tried = geometric_mean(values(left)), len(values(left))
     deviation = _deviation(trials, objective, base)
+    is_gain = log(value) < -_DEVIATIONS * deviation / tried**0.5
     needed = []
     for part in found.needed:
         runs = values(by_number[part.trial])
         middle, half = log(geometric_mean(runs)), _DEVIATIONS * deviation / len(runs) ** 0.5
         interval = Interval(*(exp(middle + away) for away in (0.0, -half, half)))
-        share = 1 - middle / log(value) if value != 1 else 0.0
+        share = 1 - middle / log(value) if is_gain else None
         needed.append(Needed(part.names, part.trial, len(runs), interval, share))
     both = (v for v in reversed(verifications) if v.best_trial == found.simple)
     kept = next((kept_gain(trials, v, objective) for v in both if v.raw_trial == found.raw), None)
@@ -92,7 +94,7 @@ def simplification_of(
         simple=found.simple,
         taken_back=tuple(n for n, v in raw.config.items() if left.config[n] != v),
         value=value,
-        needed=tuple(sorted(needed, key=lambda part: -part.share)),
+        needed=tuple(sorted(needed, key=lambda part: -part.value.median)),
         kept=kept,
         used=winner == found.simple,
     )

@@ -19,14 +19,15 @@ def memory_sentence(found: FullMemory) -> str:
     consumers = [("memtables", parts.memtables), ("caches", parts.caches),
                  ("filters", parts.filters), ("indexes", parts.indexes)]  # fmt: skip
     used = listed([f"{name} {format_bytes(size)}" for name, size in consumers if size])
-    total = parts.total if found.measured_bytes is None else round(found.measured_bytes)
+    keys = "" if found.keys is None else f", for {found.keys / _MILLION:.3g} million keys"
     text = (
-        f"Memory at full size: {format_bytes(total)}, and the limit is "
-        f"{format_bytes(found.limit_bytes)}."
+        f"Memory at full size: {format_bytes(parts.total)} by estimate, and the limit is "
+        f"{format_bytes(found.limit_bytes)}. By consumer{keys}: {used}."
     )
+    if found.measured_bytes is not None:
+        text += f" With the measured filters and indexes: {format_bytes(found.measured_bytes)}."
     if found.keys is None:
-        return f"{text} By consumer: {used}."
-    text += f" By consumer, for {found.keys / _MILLION:.3g} million keys: {used}."
+        return text
     if per_million := found.table_bytes_per_million_keys:
         text += (
             " Filters and indexes are outside the block cache and need "

@@ -8,6 +8,7 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items
 from lsmtune.report.simplification_text import (
     NEEDED_TITLE,
+    has_shares,
     needed_lines,
     needed_sentence,
     shares,
@@ -23,22 +24,28 @@ def simplification_section(found: Simplification) -> Html:
     """Return what was taken back, and a bar for each change that is left."""
     sentences = (element("p", unbroken(text)) for text in simplification_sentences(found))
     chart: tuple[Html, ...] = ()
-    if found.needed:
+    if has_shares(found):
         described = f"{_title(found)}. {needed_sentence(found)}"
         chart = (
             picture(
                 "needed", _plot(found), [], described, "share of the gain that a change brings"
             ),
+        )
+    rows: tuple[Html, ...] = ()
+    if found.needed:
+        rows = (
             items(map(unbroken, needed_lines(found))),
             element("p", unbroken(needed_sentence(found)), class_="note"),
         )
-    return section(NEEDED_TITLE, _title(found), *sentences, *chart)
+    return section(NEEDED_TITLE, _title(found), *sentences, *chart, *rows)
 
 
 def _title(found: Simplification) -> str:
     if not found.needed:
         return f"{counted(len(found.taken_back), 'change')} taken back"
     first = found.needed[0]
+    if first.share is None:
+        return f"{counted(len(found.needed), 'change')} left"
     return f"{', '.join(first.names)}: {number(100 * first.share)} % of the gain"
 
 

@@ -37,26 +37,37 @@ def simplification_sentences(found: Simplification) -> Iterator[str]:
 
 def needed_sentence(found: Simplification) -> str:
     """Return how to read the table of the changes that are left."""
-    return (
+    text = (
         f"With all of these changes, the objective was {Ratio(found.value)} the baseline in the "
-        "runs of the simplification; below 1 is better. Each row is without one of them. A share "
-        "is the part of the gain that is lost then. Shares need not add up to 100 %, because "
-        "changes can need or replace each other."
+        "runs of the simplification; below 1 is better. Each row is without one of them."
     )
+    if not has_shares(found):
+        return (
+            f"{text} The gain in these runs is not larger than their noise, so no row has a share."
+        )
+    return (
+        f"{text} A share is the part of the gain that is lost then. Shares need not add up to "
+        "100 %, because changes can need or replace each other."
+    )
+
+
+def has_shares(found: Simplification) -> bool:
+    """Return whether the gain in the runs is large enough for shares of it."""
+    return any(part.share is not None for part in found.needed)
 
 
 def shares(found: Simplification, part: Needed) -> tuple[float, float, float]:
     """Return the share of a change in percent, with the ends of its 95 % interval."""
-    whole = log(found.value)
-    ends = sorted(100 * (1 - log(value) / whole) for value in (part.value.low, part.value.high))
-    return 100 * part.share, ends[0], ends[1]
+    whole, values = log(found.value), (part.value.median, part.value.low, part.value.high)
+    middle, *ends = (100 * (1 - log(value) / whole) for value in values)
+    return middle, min(ends), max(ends)
 
 
 def needed_lines(found: Simplification) -> list[str]:
     """Return a line per change: the objective with it and without it."""
     return [
         f"{', '.join(part.names)}: without it ({counted(part.runs, 'run')}): "
-        f"{Ratio(found.value)} becomes {Ratio.of(part.value)}, "
-        f"{100 * part.share:.0f} % of the gain"
+        f"{Ratio(found.value)} becomes {Ratio.of(part.value)}"
+        + ("" if part.share is None else f", {100 * part.share:.0f} % of the gain")
         for part in found.needed
     ]
