@@ -14,6 +14,8 @@ _LATENCY = re.compile(r"(.+)_(mean|p75|p999|p9999)_us")
 
 _ENOUGH = 6
 """This number of pairs proves a change from 0: by chance, one of 64 studies would show it."""
+LEAST_COST = 0.005
+"""A smaller relative change costs nobody anything, also if it is proven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +31,15 @@ class Cost:
 
 
 def costs_of(verdict: Verdict | None) -> tuple[Cost, ...]:
-    """Return the metrics that are proven worse, without those that say the same."""
+    """Return the metrics that are proven worse by 0.5 % or more; of the same, one."""
     if verdict is None:
         return ()
     found = {
         name: ratio
         for name, ratio in verdict.ratios.items()
-        if METRICS[name].better is not None and side_of(name, ratio) == "worse"
+        if METRICS[name].better is not None
+        and side_of(name, ratio) == "worse"
+        and abs(ratio.median - 1) >= LEAST_COST
     }
     added = {
         name: value

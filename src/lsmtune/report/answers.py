@@ -5,7 +5,7 @@ from math import exp, log
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.constraints import Constraint
-from lsmtune.analysis.costs import Cost
+from lsmtune.analysis.costs import LEAST_COST, Cost
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.constraint_text import bound_text
 from lsmtune.report.words import TIMES, Ratio, counted, label, listed, metric_value, number
@@ -62,7 +62,7 @@ def _cost(claim: Claim) -> str:
     if not claim.pairs:
         return "unknown before pairs of runs"
     if not claim.costs:
-        return "no metric is proven worse"
+        return f"no metric is proven worse by {number(100 * LEAST_COST)} % or more"
     first = [_change(cost) for cost in claim.costs[:_SHOWN]]
     left = len(claim.costs) - len(first)
     more = f", and {counted(left, 'metric')} more (see the table)" if left else ""
