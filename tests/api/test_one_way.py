@@ -63,7 +63,7 @@ def test_each_thing_is_made_once(
     assert calls["engines/simulated.py", "describe"] == 1
     assert calls["engines/simulated.py", "base"] == 1
     assert calls["analysis/claim.py", "claim_of"] == 1
-    assert calls["analysis/read_study.py", "read_study"] == 1
+    assert calls["analysis/read_study.py", "view_of"] == 1
     assert calls["spaces.py", "knob_space"] <= 3
     # The default objective, and that of the study with the limits that it stored.
     assert calls["objective.py", "_parsed"] <= 2

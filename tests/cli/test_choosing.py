@@ -9,6 +9,7 @@ import pytest
 
 from fakes.jars import build, fetch_from, pack
 from fakes.libraries import put
+from fakes.studies import open_study
 from lsmtune.api import rocksdb_version
 from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.cli.main import run
@@ -20,7 +21,6 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.session import open_study
 
 VARIABLE = "LSMTUNE_DB_BENCH"
 DRIVEN = {"program": "lsmdriver", "rocksdb": "8.10.2"}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.analysis import shipped_runs as shipped_data
 from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.screened import screened_lines
@@ -21,7 +22,6 @@ from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.screen import screen
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 LOAD = {"workload": "readrandom"}

@@ -51,10 +51,10 @@ def write_results(home: Home, result: Result, observer: Observer) -> ResultFiles
     name = FILES[FORMATS[view.engine][0]]
     deploy, undo = folder / name, folder / f"{name}.back"
     if view.online is not None:
-        write_deployment(home, folder, online_files(home, view.name, Config(view.online.config)))
+        write_deployment(home, folder, online_files(result.record, Config(view.online.config)))
         return ResultFiles(page, deploy, undo, "" if view.online.kept else "it equals the baseline")
     if view.best_trial is not None and claim.status in ("gain", "not verified"):
-        write_deployment(home, folder, deployment(home, view, claim))
+        write_deployment(home, folder, deployment(result.record, view, claim))
         return ResultFiles(page, deploy, undo, "" if claim.gain else "not verified")
     remove_file(deploy)
     return ResultFiles(page)

@@ -6,16 +6,15 @@ from lsmtune.api.continue_study import done_text, new_text, old_rule_text
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
-from lsmtune.api.study_result import read_result
+from lsmtune.api.study_result import result_of
 from lsmtune.errors import UserError
 from lsmtune.report.baseline_text import baseline_lines, cache_lines, measured_lines
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import base_runs
-from lsmtune.study.description import rule_of_new
 from lsmtune.study.enough_data import study_must_flush
+from lsmtune.study.host_checks import check_host
 from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.observer import Observer
-from lsmtune.study.opening import Prepared, open_session, prepare
+from lsmtune.study.opening import Prepared, open_session, prepare, rule_of_new
 from lsmtune.study.same_system import system_notes
 from lsmtune.study.search import measure_baseline, repeat_finalists, search
 from lsmtune.study.session import Session
@@ -43,6 +42,7 @@ def tune(
     _check_searches(resolved)
     prepared = prepare(spec, home, observer, source=resolved.source)
     with Home(home, create=True) as opened:
+        check_host(prepared.spec, opened, observer, accept_noise=accept_noise)
         with open_session(opened, prepared, observer, accept_noise=accept_noise) as study:
             _remark_start(study, prepared, observer, verbose=verbose)
             _measure_baseline(study, observer)
@@ -52,7 +52,7 @@ def tune(
                 simplify_new_winner(study)
             if study.spec.pairs:
                 verify_contenders(study)
-        result = read_result(opened, prepared.spec.name)
+        result = result_of(opened, study.record)
         return Finished(result, write_results(opened, result, observer))
 
 
@@ -61,7 +61,7 @@ def _measure_baseline(study: Session, observer: Observer) -> None:
     knobs = len(study.space.knobs)
     measure_baseline(study, lambda run_s: observer.remark(rest_text(study.spec, knobs, run_s)))
     must = study_must_flush(study.spec, study.objective.needed)
-    runs, floors = base_runs(study.trials()), noise_floor(study)
+    runs, floors = study.history.base_runs, noise_floor(study)
     for line in measured_lines(runs, floors, must_flush=must):
         observer.remark(line)
 
@@ -85,7 +85,6 @@ def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, ver
         observer.remark(old_rule_text(spec.name))
     for remark in system_notes(study.stored, spec, describe_host()):
         observer.remark(remark)
-    ground = prepared.ground
-    lines = (*baseline_lines(ground.base, verbose=verbose), *cache_lines(spec, ground))
+    lines = (*baseline_lines(prepared.ground.base, verbose=verbose), *cache_lines(prepared.spaces))
     for remark in lines:
         observer.remark(f"baseline: {remark}")

@@ -9,7 +9,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,7 +17,7 @@ from typing import Any, Self
 from lsmtune.errors import LsmtuneError, UserError, unknown_word
 from lsmtune.simplified import Simplified
 from lsmtune.store.database import DATABASE, open_to_read, open_to_write
-from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
+from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification, now_text
 from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of, whole
 from lsmtune.system.links import refuse_link, refuse_links
 from lsmtune.system.remove import remove_folder
@@ -213,18 +213,21 @@ class Home:
             self._db.execute("DELETE FROM verification WHERE study_id = ?", (study.id,))
             self._db.execute("DELETE FROM study WHERE id = ?", (study.id,))
 
-    def update_spec(self, study: StoredStudy, spec: Mapping[str, Any]) -> None:
+    def update_spec(self, study: StoredStudy, spec: dict[str, Any]) -> StoredStudy:
         """Replace the settings of a study (its budget may grow)."""
         self._write("UPDATE study SET spec = ? WHERE id = ?", (json.dumps(spec), study.id))
+        return replace(study, spec=spec)
 
-    def update_simplified(self, study: StoredStudy, found: Simplified) -> None:
+    def update_simplified(self, study: StoredStudy, found: Simplified) -> StoredStudy:
         """Store the result of a simplification."""
         values = found.model_dump_json(), study.id
         self._write("UPDATE study SET simplified = ? WHERE id = ?", values)
+        return replace(study, simplified=found)
 
-    def update_ended(self, study: StoredStudy, ended: str | None) -> None:
+    def update_ended(self, study: StoredStudy, ended: str | None) -> StoredStudy:
         """Keep why the search of a study has ended; None when it goes on."""
         self._write("UPDATE study SET ended = ? WHERE id = ?", (ended, study.id))
+        return replace(study, ended=ended)
 
     def add_trial(self, study: StoredStudy, trial: NewTrial, files: Mapping[str, Path]) -> int:
         """Keep a trial: first its evidence, then its row, in one transaction; its number."""
@@ -393,8 +396,3 @@ def _keep_evidence(folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> 
             closing(gzip.open(folder / f"{name}{_ZIPPED}", "wb", _ZIPPED_LEVEL)) as target,
         ):
             shutil.copyfileobj(source, target)
-
-
-def now_text() -> str:
-    """The present moment as ISO 8601 text in UTC."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

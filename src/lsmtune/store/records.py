@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import ValidationError
@@ -107,6 +108,11 @@ class StoredStudy:
         return machine_text(self.host)
 
 
+def now_text() -> str:
+    """The present moment as ISO 8601 text in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
 def machine_text(host: Mapping[str, Any]) -> str:
     """Return the recorded host in a few words: its CPU and the number of its cores."""
     return f"{host['cpu_model'] or 'unknown CPU'}, {host['logical_cpus']} cores"
@@ -164,6 +170,20 @@ class StoredVerification:
 def complete_trials(trials: Iterable[StoredTrial], role: Role) -> list[StoredTrial]:
     """The trials of that role that were measured and may be compared."""
     return [t for t in trials if t.role is role and t.result.status is Status.COMPLETE]
+
+
+def undisturbed(trials: Iterable[StoredTrial], *roles: Role) -> list[StoredTrial]:
+    """The trials of these roles, without those that ran again because others disturbed them."""
+    return [
+        trial
+        for trial in trials
+        if trial.role in roles and trial.result.status is not Status.DISTURBED
+    ]
+
+
+def base_runs(trials: Iterable[StoredTrial]) -> list[Mapping[str, float]]:
+    """The metrics of each complete run of the baseline."""
+    return [trial.result.metrics for trial in complete_trials(trials, Role.BASE)]
 
 
 def complete_pairs(

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from lsmtune.engines.base import Engine, Hopeless, Outcome, Places, Watch, never_hopeless
 from lsmtune.knobs.types import Config
-from lsmtune.store.home import Home, now_text
-from lsmtune.store.records import NewTrial, StoredStudy
+from lsmtune.store.home import Home
+from lsmtune.store.records import NewTrial, StoredStudy, now_text
 from lsmtune.system.cancelling import check_cancelled
 from lsmtune.system.clock import ClockWatch
 from lsmtune.system.lock import host_lock
