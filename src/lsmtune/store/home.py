@@ -310,7 +310,9 @@ class Home:
     def sweep_evidence(self, study: StoredStudy) -> None:
         """Remove the folders of trials that were cut off before their row was written."""
         sweep_drafts(self.evidence / study.name)
-        kept = {Path(trial.evidence).name for trial in self.trials(study)}
+        with self._reading(f"a trial of study {study.name!r}"):
+            rows = self._db.execute("SELECT evidence FROM trial WHERE study_id = ?", (study.id,))
+            kept = {Path(row["evidence"]).name for row in rows}
         for path in (self.evidence / study.name).glob("[0-9]*"):
             if path.name not in kept:
                 with suppress(UserError):  # it has no marker: somebody else has put it there
