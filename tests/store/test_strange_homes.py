@@ -16,8 +16,8 @@ from lsmtune.cli.main import run
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
+from lsmtune.store.database import APPLICATION_ID, MIGRATIONS
 from lsmtune.store.home import Home
-from lsmtune.store.migrations import APPLICATION_ID, MIGRATIONS
 from lsmtune.study.search import run_search
 
 DATABASE = "lsmtune.sqlite3"

@@ -17,8 +17,7 @@ from lsmtune.objective import Objective, front
 from lsmtune.optimizers.base import Observation
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
-from lsmtune.store.records import StoredTrial, undisturbed
-from lsmtune.store.rows import trial_of
+from lsmtune.store.records import StoredTrial, trial_of, undisturbed
 from lsmtune.study import search as driver
 from lsmtune.study.early_stop import value_noise
 from lsmtune.study.history import History

@@ -13,7 +13,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study import session as studies
+from lsmtune.study import opening as studies
 from lsmtune.study.search import measure_baseline
 from lsmtune.system.host import describe_host, describe_storage
 

@@ -20,7 +20,7 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_pairs, complete_trials
 from lsmtune.study.fewest_changes import MOST_RUNS
-from lsmtune.study.record import study_objective
+from lsmtune.study.history import study_objective
 from lsmtune.study.search import run_search
 from lsmtune.study.session import Session
 from lsmtune.study.simplify import (

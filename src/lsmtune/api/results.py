@@ -8,7 +8,6 @@ from lsmtune.api.export import Deployment, deployment
 from lsmtune.api.online_files import online_files
 from lsmtune.api.study_result import Result
 from lsmtune.knobs.types import Config
-from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.system.remove import remove_file
@@ -43,6 +42,8 @@ def write_results(home: Home, result: Result, observer: Observer) -> ResultFiles
     A study that did not prove a gain has no file to deploy; an older file of this study is
     removed, because it would not fit the claim any more.
     """
+    from lsmtune.report.page import render_page  # noqa: PLC0415 - slow to import
+
     view, claim = result.view, result.claim
     folder = results_folder(home, result.study)
     page = folder / "report.html"

@@ -88,8 +88,9 @@ def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, ver
     observer.remark(_done_text(spec.name, done) if done else _new_text(spec.name, study.home.path))
     if study.ground.rule is None and rule_of_new(spec) is not None:
         observer.remark(_old_rule_text(spec.name))
-    for remark in system_notes(study.stored, spec, describe_host()):
-        observer.remark(remark)
+    if done:
+        for remark in system_notes(study.stored, spec, describe_host()):
+            observer.remark(remark)
     lines = (*baseline_lines(prepared.ground.base, verbose=verbose), *cache_lines(prepared.spaces))
     for remark in lines:
         observer.remark(f"baseline: {remark}")

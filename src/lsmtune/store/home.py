@@ -1,14 +1,11 @@
 """The home folder: the database, the evidence, the locks and the work directories."""
 
 import errno
-import gzip
 import json
 import os
-import shutil
 import sqlite3
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -17,18 +14,27 @@ from typing import Any, Self
 from lsmtune.errors import LsmtuneError, UserError, unknown_word
 from lsmtune.simplified import Simplified
 from lsmtune.store.database import DATABASE, open_to_read, open_to_write
-from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification, now_text
-from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of, whole
-from lsmtune.system.links import refuse_link, refuse_links
+from lsmtune.store.evidence import keep_files, kept_files, read_kept
+from lsmtune.store.records import (
+    NewTrial,
+    StoredStudy,
+    StoredTrial,
+    StoredVerification,
+    name_of,
+    now_text,
+    problem_of,
+    study_of,
+    trial_of,
+    verification_of,
+    whole,
+)
+from lsmtune.system.links import refuse_links
 from lsmtune.system.remove import remove_folder
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
 from lsmtune.workloads import Workload
 
 MACHINE = "machine.json"
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-_ZIPPED = ".gz"
-_ZIPPED_LEVEL = 1
-"""Fast: the time between two trials counts, and logs shrink well at any level."""
 
 
 def is_home(path: Path) -> bool:
@@ -236,7 +242,7 @@ class Home:
         folder = f"{study.name}/{number:05d}"
         path = create_workdir(self.evidence / study.name, f"{number:05d}")
         with self._kept():
-            _keep_evidence(path, trial, files)
+            keep_files(path, trial, files)
         self._write(
             "INSERT INTO trial (study_id, number, role, verification_id, pair, config, spec, "
             "result, started_at, duration_s, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -290,22 +296,11 @@ class Home:
 
     def read_evidence(self, trial: StoredTrial, name: str) -> str | None:
         """The text of a file that was kept with a trial, or None; UserError if it is damaged."""
-        folder = self.evidence / trial.evidence
-        path = folder / f"{name}.gz"
-        for place in (folder, path):
-            refuse_link(place)
-        if not path.is_file():
-            return None
-        try:
-            with gzip.open(path, "rt", errors="replace") as file:
-                return file.read()
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise UserError(f"{path}: the file is damaged: {error}") from error
+        return read_kept(self.evidence / trial.evidence, name)
 
     def evidence_files(self, trial: StoredTrial) -> dict[str, Path]:
         """The files that were kept with a trial, by their names; each is compressed."""
-        folder = self.evidence / trial.evidence
-        return {path.name.removesuffix(_ZIPPED): path for path in folder.glob(f"*{_ZIPPED}")}
+        return kept_files(self.evidence / trial.evidence)
 
     def sweep_evidence(self, study: StoredStudy) -> None:
         """Remove the folders of trials that were cut off before their row was written."""
@@ -385,16 +380,3 @@ def _identity(file: Path) -> tuple[int, int]:
 
 def _reason(error: OSError | sqlite3.Error) -> str:
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
-
-
-def _keep_evidence(folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> None:
-    (folder / "spec.json").write_text(trial.spec.model_dump_json(indent=1))
-    for name, path in files.items():
-        if path.suffix == _ZIPPED:
-            shutil.copyfile(path, folder / f"{name}{_ZIPPED}")
-            continue
-        with (
-            path.open("rb") as source,
-            closing(gzip.open(folder / f"{name}{_ZIPPED}", "wb", _ZIPPED_LEVEL)) as target,
-        ):
-            shutil.copyfileobj(source, target)

@@ -1,15 +1,21 @@
 """The runs of a study, and what follows from them: search, reports and exports ask it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import prod
 
+from pydantic import TypeAdapter, ValidationError
+
+from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
-from lsmtune.objective import Metrics, Objective
+from lsmtune.limits import Limit, earlier_default_limits
+from lsmtune.objective import Metrics, Objective, parse_objective
 from lsmtune.optimizers.base import Observation
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings
 from lsmtune.stats import Interval
 from lsmtune.store.records import (
+    StoredStudy,
     StoredTrial,
     StoredVerification,
     complete_pairs,
@@ -30,10 +36,34 @@ from lsmtune.study.ranking import (
     verdict_of,
     without_outdone,
 )
+from lsmtune.tables import problem_text
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import Pair, Verdict
 
 Values = tuple[float, ...]
+_LIMITS = TypeAdapter(tuple[Limit, ...])
+
+
+def study_objective(stored: StoredStudy, spec: StudySettings) -> Objective:
+    """Return the objective of a study with the limits that it is judged by."""
+    if stored.constraints is not None:
+        return replace(
+            spec.parsed_objective,
+            limits=_limits(stored),
+            most_pairs=max(spec.pairs, spec.max_pairs),
+            is_cautious=stored.stored_rule is not None,
+        )
+    earlier = earlier_default_limits(spec.workload, spec.engine)
+    found = parse_objective(spec.objective, spec.limits, earlier)
+    return replace(found, by_intervals=False)
+
+
+def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
+    try:
+        return _LIMITS.validate_python(stored.constraints)
+    except ValidationError as error:
+        problem = problem_text(dict(error.errors()[0]), None)
+        raise UserError(f"limits of study {stored.name!r}: {problem}") from error
 
 
 class History:

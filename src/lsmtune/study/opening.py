@@ -20,7 +20,7 @@ from lsmtune.engines.registry import engine_of
 from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import UserError
 from lsmtune.knobs.families import DEFAULT_FAMILY
-from lsmtune.optimizers.registry import check_not_removed, is_removed, make_optimizer
+from lsmtune.optimizers.registry import check_not_removed, check_optimizer, is_removed
 from lsmtune.reading import read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spaces import (
@@ -39,8 +39,7 @@ from lsmtune.study.observer import Observer
 from lsmtune.study.online import check_objective
 from lsmtune.study.same_system import check_same_system
 from lsmtune.study.session import Session
-from lsmtune.system.cores import usable_cores
-from lsmtune.system.host import describe_host, describe_storage
+from lsmtune.system.host import describe_host, describe_storage, usable_cores
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workdir import scratch, sweep_workdirs, workdir
 from lsmtune.trials import Role, Status
@@ -134,7 +133,7 @@ def describe(
     most of its runs need no optimizer.
     """
     if not is_removed(spec.optimizer):
-        make_optimizer(spec.optimizer)
+        check_optimizer(spec.optimizer)
     check_files(spec.workload)
     own = _own_base(spec)
     with workdir(folder, f"{spec.name}-describe") as directory:
@@ -247,7 +246,8 @@ def _study(spec: StudySettings) -> str:
 def _create(home: Home, prepared: Prepared) -> StoredStudy:
     spec, rule = prepared.spec, prepared.ground.rule
     check_not_removed(spec.optimizer)
-    check_earlier(home, spec)
+    if spec.warm_start is not None:
+        check_earlier(home, spec)
     limits = (*spec.parsed_objective.limits, *memory_limits(spec, rule))
     return home.add_study(
         spec.name,

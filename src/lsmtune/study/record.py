@@ -1,23 +1,16 @@
 """A stored study as it is read: settings, baseline, knob spaces and runs, each read once."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from pydantic import TypeAdapter, ValidationError
-
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import with_versions
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.limits import Limit, earlier_default_limits
-from lsmtune.objective import Objective, parse_objective
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground, StudySettings, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
-from lsmtune.study.history import History
+from lsmtune.study.history import History, study_objective
 from lsmtune.system.host import describe_host
-from lsmtune.tables import problem_text
-
-_LIMITS = TypeAdapter(tuple[Limit, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +63,3 @@ def stored_spaces(stored: StoredStudy, spec: StudySettings) -> KnobSpaces | None
 def study_catalogue(spec: StudySettings) -> Catalogue:
     """Return the knobs of the study's engine; with several versions, the version is a knob."""
     return with_versions(catalogue_of(spec.engine, spec.workload), spec.versions)
-
-
-def study_objective(stored: StoredStudy, spec: StudySettings) -> Objective:
-    """Return the objective of a study with the limits that it is judged by."""
-    if stored.constraints is not None:
-        return replace(
-            spec.parsed_objective,
-            limits=_limits(stored),
-            most_pairs=max(spec.pairs, spec.max_pairs),
-            is_cautious=stored.stored_rule is not None,
-        )
-    earlier = earlier_default_limits(spec.workload, spec.engine)
-    found = parse_objective(spec.objective, spec.limits, earlier)
-    return replace(found, by_intervals=False)
-
-
-def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
-    try:
-        return _LIMITS.validate_python(stored.constraints)
-    except ValidationError as error:
-        problem = problem_text(dict(error.errors()[0]), None)
-        raise UserError(f"limits of study {stored.name!r}: {problem}") from error

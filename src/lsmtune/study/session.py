@@ -16,9 +16,9 @@ from lsmtune.spaces import MEMORY, KnobSpaces, full_memory, version_spaces
 from lsmtune.spec import load_at, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification
-from lsmtune.study.history import History
+from lsmtune.study.history import History, study_objective
 from lsmtune.study.ranking import Candidate
-from lsmtune.study.record import StudyRecord, study_objective
+from lsmtune.study.record import StudyRecord
 from lsmtune.study.runner import REPEATS, Listener, Runner, Task
 from lsmtune.trials import Protocol, TrialResult, TrialSpec, workload_seed
 from lsmtune.workloads import Workload
