@@ -1,7 +1,9 @@
 """The knob spaces of a study: its knobs around its baseline, at one scale each."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from lsmtune.errors import UserError
@@ -52,6 +54,30 @@ class KnobSpaces:
             self._at[scale] = self._made(scale)
         return self._at[scale]
 
+    @cached_property
+    def of_versions(self) -> Mapping[str, KnobSpace]:
+        """The knob space of each version that an experiment compares, around its baseline.
+
+        Empty if the study does not compare versions. UserError if a version lacks a knob that the
+        experiment sets.
+        """
+        spec, ground, found = self.spec, self.ground, {}
+        for version, base in ground.base.versions.items():
+            present = with_families(base.settings, spec.workload.column_families)
+            for knob in ground.catalogue.select(spec.knobs):
+                if knob.name not in present:
+                    raise UserError(
+                        f"RocksDB {version} does not have the knob {knob.name}, which the "
+                        "experiment sets; leave out this version or this knob"
+                    )
+            found[version] = knob_space(spec, replace(ground, base=base))
+        return found
+
+    def check(self) -> None:
+        """Raise UserError if knobs, memory limit or scale do not fit."""
+        _ = self.of_versions
+        self.at()
+
     def _made(self, scale: Fraction) -> KnobSpace:
         catalogue = catalogue_in(self.spec, self.ground)
         if self.ground.rule is None or scale == 1:
@@ -65,25 +91,6 @@ class KnobSpaces:
 def knob_space(spec: StudySettings, ground: Ground, scale: Fraction | None = None) -> KnobSpace:
     """Return the knob space at one scale, by default the study's; see `KnobSpaces.at`."""
     return KnobSpaces(spec, ground).at(scale)
-
-
-def version_spaces(spec: StudySettings, ground: Ground) -> dict[str, KnobSpace]:
-    """Return the knob space of each version that an experiment compares, around its baseline.
-
-    Empty if the study does not compare versions. UserError if a version lacks a knob that the
-    experiment sets.
-    """
-    found = {}
-    for version, base in ground.base.versions.items():
-        present = with_families(base.settings, spec.workload.column_families)
-        for knob in ground.catalogue.select(spec.knobs):
-            if knob.name not in present:
-                raise UserError(
-                    f"RocksDB {version} does not have the knob {knob.name}, which the experiment "
-                    "sets; leave out this version or this knob"
-                )
-        found[version] = knob_space(spec, replace(ground, base=base))
-    return found
 
 
 def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fraction) -> KnobSpace:

@@ -28,7 +28,6 @@ from lsmtune.spaces import (
     memory_limits,
     new_rule,
     stored_rule,
-    version_spaces,
     with_fitting_scale,
 )
 from lsmtune.spec import Ground, StudySettings
@@ -115,11 +114,10 @@ def prepare(
     fitting, remark = with_fitting_scale(spec, ground)
     if remark is not None:
         observer.remark(remark)
-    version_spaces(fitting, ground)
     spaces = KnobSpaces(fitting, ground)
     if spec.memory is not None and spec.screen is None and spec.sweep is None and rule is None:
         _check_full_size(spaces)
-    spaces.at()
+    spaces.check()
     return Prepared(fitting, engine, facts, spaces, source)
 
 

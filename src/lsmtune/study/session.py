@@ -12,7 +12,7 @@ from lsmtune.knobs.types import Config, Settings, Value
 from lsmtune.objective import Metrics
 from lsmtune.rescale import rescaled
 from lsmtune.simplified import Simplified
-from lsmtune.spaces import MEMORY, KnobSpaces, full_memory, version_spaces
+from lsmtune.spaces import MEMORY, KnobSpaces, full_memory
 from lsmtune.spec import load_at, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification
@@ -58,7 +58,6 @@ class Session:
         self.ground = spaces.ground
         self.space = spaces.at()
         self.objective = study_objective(stored, self.spec)
-        self._of_versions = version_spaces(self.spec, self.ground)
         self._base_settings = without_load(self.space.settings(self.space.default()))
         self._settings_at: dict[tuple[Config, Fraction], Settings] = {}
         self._runner = Runner(
@@ -70,7 +69,7 @@ class Session:
 
     def space_of(self, values: Mapping[str, Value]) -> KnobSpace:
         """Return the knob space of the version that the values name, or the only one."""
-        return self._of_versions.get(str(values.get(VERSION)), self.space)
+        return self.spaces.of_versions.get(str(values.get(VERSION)), self.space)
 
     def run(self, task: Task, most_repeats: int = REPEATS) -> TrialResult:
         """Run and keep a trial; repeat it at most so often if other programs disturb it."""
