@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 class Result:
     """The result of a study as it is stored in the folder `home`.
 
-    `view` has its trials and verifications, and `record` what is stored of it. `trial` is the
-    number of the trial that the caller chose instead of the winner, if any.
+    `view` has its trials and verifications. `trial` is the number of the trial that the caller
+    chose instead of the winner, if any.
     """
 
     home: Path
     view: StudyView
-    record: StudyRecord
+    record: StudyRecord  # what exports need; no part of the public interface
     trial: int | None = None
 
     def __repr__(self) -> str:
