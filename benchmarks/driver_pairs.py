@@ -30,7 +30,7 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings
 from lsmtune.stats import Interval, ratio_interval
-from lsmtune.study.description import describe
+from lsmtune.study.opening import describe
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload

@@ -23,6 +23,8 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from opened import open_study  # noqa: E402
+
 from fakes.opening import Opener  # noqa: E402 - after the path
 from lsmtune.cli.main import run  # noqa: E402
 from lsmtune.engines.libraries.installed import (  # noqa: E402
@@ -45,12 +47,11 @@ from lsmtune.knobs.types import Config, Settings  # noqa: E402
 from lsmtune.limits import no_default_limits  # noqa: E402
 from lsmtune.metrics.options_file import replace_options  # noqa: E402
 from lsmtune.rescale import rescaled  # noqa: E402
-from lsmtune.spaces import knob_space, with_fitting_scale  # noqa: E402
+from lsmtune.spaces import KnobSpaces, knob_space, with_fitting_scale  # noqa: E402
 from lsmtune.spec import Ground, StudySettings, make_spec  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
-from lsmtune.study.description import describe, rule_of_new  # noqa: E402
+from lsmtune.study.opening import describe, rule_of_new  # noqa: E402
 from lsmtune.study.search import run_search  # noqa: E402
-from lsmtune.study.session import open_study  # noqa: E402
 from lsmtune.workloads import Workload  # noqa: E402
 
 WORKLOADS = {
@@ -91,7 +92,7 @@ def faults(found: Case, config: Config, opener: Opener) -> Iterator[str]:
     """Yield the options that the file has otherwise than the trial, and too much memory."""
     spec, ground = found.spec, found.ground
     space = knob_space(spec, ground)
-    full = rescaled(spec, ground, config, Fraction(1)).settings
+    full = rescaled(KnobSpaces(spec, ground), config, Fraction(1)).settings
     text = rendered_options(ground.catalogue, ground.base.options, full)
     yield from opened_faults(found, config, list(config), text, opener)
     whole = space.full_size
@@ -106,7 +107,10 @@ def opened_faults(
     """Open a store with a file; yield the named options that differ from those of the trial."""
     spec, ground = found.spec, found.ground
     space = knob_space(spec, ground)
-    trial, full = space.settings(config), rescaled(spec, ground, config, Fraction(1)).settings
+    trial, full = (
+        space.settings(config),
+        rescaled(KnobSpaces(spec, ground), config, Fraction(1)).settings,
+    )
     opened = opener.open(option_string(text))
     if opened.refusal:
         yield f"RocksDB refuses the file: {opened.refusal}"
@@ -139,7 +143,7 @@ def search_faults(seed: int, opener: Opener, folder: Path) -> list[str] | None:
     spec = make_spec(given, "exported files")
     with (
         Home(folder / "home", create=True) as home,
-        open_study(home, spec, engine_of(spec), lambda _: None) as study,
+        open_study(home, spec, engine_of(spec)) as study,
     ):
         run_search(study)
         best, ground, base = study.best(), study.ground, study.space.default()

@@ -12,14 +12,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from opened import open_study
+
+from lsmtune.cli.progress import TerminalObserver
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_pairs, complete_trials
-from lsmtune.study.runner import Event
 from lsmtune.study.search import measure_baseline
-from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify_trial
 from lsmtune.trials import Role
 from lsmtune.verdict import Pair, Verdict
@@ -30,15 +31,9 @@ RESULTS = Path(__file__).parent / "results"
 SPEC = StudySettings(study="false-gains", workload=Workload(num=50_000), base_runs=REAL)
 
 
-def show(event: Event) -> None:
-    """Print one line per run, to show progress."""
-    if event.result is not None:
-        sys.stderr.write(f"{event.task.role} {event.task.pair}: {event.result.status}\n")
-
-
 def real_verifications(home: Home) -> tuple[list[Verdict], list[list[Pair]]]:
     """Verify each run of the baseline as if it were a winner."""
-    with open_study(home, SPEC, RocksDB(DbBench("db_bench")), show) as study:
+    with open_study(home, SPEC, RocksDB(DbBench("db_bench")), TerminalObserver()) as study:
         measure_baseline(study)
         base_trials = complete_trials(study.trials(), Role.BASE)
         verdicts = [verify_trial(study, t, SPEC.scale, SPEC.workload) for t in base_trials]

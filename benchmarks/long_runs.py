@@ -21,7 +21,7 @@ from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.simulator import predict
 from lsmtune.spec import StudySettings, catalogue_of, without_load
-from lsmtune.study.description import describe
+from lsmtune.study.opening import describe
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload

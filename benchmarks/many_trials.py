@@ -21,6 +21,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from opened import open_study
 from suggestion_cost import OPEN_FILES, SPACES, make_space
 
 from lsmtune.analysis.importance import DEFAULT_METRICS, find_importance, runs_of, usual_repeats
@@ -38,7 +39,6 @@ from lsmtune.spec import Ground, catalogue_of, make_spec, without_load
 from lsmtune.store.home import Home
 from lsmtune.study.foretelling import foretelling
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import Base, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
@@ -144,7 +144,7 @@ def own_cost(keep: Callable[[str, Row], None], folder: Path) -> None:
     with (
         patch("lsmtune.study.search.make_optimizer", return_value=optimizer),
         Home(folder, create=True) as home,
-        open_study(home, spec, ScriptedEngine(script), lambda _: None) as study,
+        open_study(home, spec, ScriptedEngine(script)) as study,
     ):
         run_search(study)
     between = [

@@ -17,7 +17,7 @@ from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.spaces import knob_space
 from lsmtune.spec import make_spec
-from lsmtune.study.description import describe
+from lsmtune.study.opening import describe
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import TrialSpec
 

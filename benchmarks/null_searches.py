@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from opened import open_study
 from read_counts import LOADS, RECORDS, runs, spec_of
 
 from lsmtune.analysis.claim import claim_of
@@ -23,9 +24,7 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import Metrics
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import ranked_candidates
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.study.simplify import simplify_new_winner
 from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import TrialResult, TrialSpec
@@ -52,11 +51,11 @@ def search(load: str, seed: int, folder: Path) -> dict[str, Any]:
     spec = spec_of(load, RECORDS, study="null", optimizer="random", seed=seed)
     engine = ScriptedEngine(Drawn(runs(load, RECORDS), seed))
     with Home(folder, create=True) as home:
-        with open_study(home, spec, engine, lambda _: None) as study:
+        with open_study(home, spec, engine) as study:
             run_search(study)
             simplify_new_winner(study)
             verify_contenders(study)
-            sure = bool(ranked_candidates(study.trials(), study.objective))
+            sure = bool(study.history.ranked)
             contenders = len(home.verifications(study.stored))
         claim = claim_of(read_study(home, spec.name))
     return {"load": load, "status": claim.status, "sure": sure, "verified": contenders}

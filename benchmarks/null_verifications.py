@@ -14,13 +14,13 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from opened import open_study
 
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
 from lsmtune.study.search import measure_baseline
-from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify_trial
 from lsmtune.trials import Role, TrialResult, TrialSpec
 from lsmtune.verdict import Verdict
@@ -50,7 +50,7 @@ def verify_baseline(folder: Path, seed: int) -> Verdict:
     engine = ScriptedEngine(Replay(seed))
     with (
         Home(folder, create=True) as home,
-        open_study(home, spec, engine, lambda event: None) as study,
+        open_study(home, spec, engine) as study,
     ):
         measure_baseline(study)
         trial = complete_trials(study.trials(), Role.BASE)[0]

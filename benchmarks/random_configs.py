@@ -23,7 +23,7 @@ from lsmtune.engines.registry import engine_of
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings, catalogue_of, make_spec, without_load
-from lsmtune.study.description import describe
+from lsmtune.study.opening import describe
 from lsmtune.trials import Base
 from lsmtune.workloads import Workload
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from opened import open_study
 
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.registry import engine_of
@@ -29,11 +30,10 @@ from lsmtune.objective import Metrics, log_deviation
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import study_objective
 from lsmtune.store.records import complete_trials
-from lsmtune.study.description import describe, rule_of_new
+from lsmtune.study.history import study_objective
+from lsmtune.study.opening import describe, rule_of_new
 from lsmtune.study.search import measure_baseline
-from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify_trial
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, Role, TrialResult, TrialSpec
@@ -117,7 +117,7 @@ def verified(load: str, records: int, seed: int, folder: Path) -> dict[str, Any]
     """Verify the baseline against itself; return what the verification and 12 pairs say."""
     stored, spec = runs(load, records), spec_of(load, records, study="null", base_runs=2)
     engine = ScriptedEngine(Replay(stored, seed))
-    with Home(folder, create=True) as home, open_study(home, spec, engine, lambda _: None) as study:
+    with Home(folder, create=True) as home, open_study(home, spec, engine) as study:
         measure_baseline(study)
         trial = complete_trials(study.trials(), Role.BASE)[0]
         verdict = verify_trial(study, trial, spec.scale, spec.workload)

@@ -23,7 +23,7 @@ from lsmtune.knobs.memory import memory
 from lsmtune.knobs.types import Settings
 from lsmtune.spaces import full_records, knob_space
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.study.description import describe, rule_of_new
+from lsmtune.study.opening import describe, rule_of_new
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, TrialSpec
 

@@ -23,7 +23,7 @@ from lsmtune.engines.libraries.loaded import loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings
-from lsmtune.study.description import describe
+from lsmtune.study.opening import describe
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload

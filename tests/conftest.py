@@ -6,7 +6,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,9 +23,7 @@ from lsmtune.engines.libraries.installed import (
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 
 if TYPE_CHECKING:  # slow imports: the process that hands out the tests does without them
-    from lsmtune.recipes.base import Progress
-    from lsmtune.spec import StudySettings
-    from lsmtune.study.runner import Listener
+    pass
 
 # Without bytecode, workers and hundreds of small programs compile the same modules again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -89,7 +86,7 @@ def _quick_commands() -> Iterator[None]:
     No test depends on what other programs do.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lsmtune.study.busy._QUIET_S", 0.01)
+        patch.setattr("lsmtune.study.host_checks._QUIET_S", 0.01)
         # Where other work slows a command down, it would print what it is doing.
         patch.setattr("lsmtune.cli.progress.working.__defaults__", (3600.0,))
         patch.setattr("typer.main.get_command", cache(partial(_built, typer.main.get_command)))
@@ -140,17 +137,6 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_STATE_HOME", str(folder))
         patch.setattr(tempfile, "tempdir", None)
         yield
-
-
-@pytest.fixture(scope="session")
-def silent() -> "Progress":
-    """Shows no progress."""
-
-    @contextmanager
-    def listen(_: "StudySettings") -> "Iterator[Listener]":
-        yield lambda _: None
-
-    return listen
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from lsmtune.knobs.types import Settings, Value
 from lsmtune.rescale import rescaled
 from lsmtune.rule import SizeRule
 from lsmtune.spaces import (
+    KnobSpaces,
     assumed_cache_bytes,
     catalogue_in,
     full_records,
@@ -82,7 +83,7 @@ def test_sample_has_the_same_values_at_full_size(preset: str, scale: str, seed: 
     whole = space.full_size
     for config in (space.sample(np.random.default_rng(seed)), *space.starts()):
         assert space.violations(config) == []
-        trial, found = space.settings(config), rescaled(spec, here, config, Fraction(1))
+        trial, found = space.settings(config), rescaled(KnobSpaces(spec, here), config, Fraction(1))
         assert (found.replaced, found.reasons) == ({}, ())
         sizes = {k.name: k for k in catalogue_in(spec, here).knobs if k.scales}
         for name, value in config.items():
@@ -107,7 +108,7 @@ def test_space_below_full_size_leaves_shards_to_rocksdb() -> None:
     space = knob_space(spec, here)
     assert SHARD_BITS not in {knob.name for knob in space.knobs}
     assert space.settings(space.default())[SHARD_BITS] == -1
-    assert rescaled(spec, here, space.default(), Fraction(1)).settings[SHARD_BITS] == 8
+    assert rescaled(KnobSpaces(spec, here), space.default(), Fraction(1)).settings[SHARD_BITS] == 8
     assert SHARD_BITS in {knob.name for knob in knob_space(spec, here, Fraction(1)).knobs}
 
 
@@ -127,7 +128,9 @@ def test_scale_is_the_smallest_that_keeps_the_baseline_exact(
     assert spec.scale == scale
     assert (remark is None) == (scale == "1/64")
     assert (
-        rescaled(spec, here, knob_space(spec, here).default(), Fraction(1)).settings[option]
+        rescaled(KnobSpaces(spec, here), knob_space(spec, here).default(), Fraction(1)).settings[
+            option
+        ]
         == value
     )
     given_scale = spec_of(scale="1/64")
@@ -176,9 +179,12 @@ def test_published_presets_and_full_size_engines_have_no_rule() -> None:
 def test_config_that_a_smaller_tree_cannot_have_is_refused() -> None:
     spec, here = spec_of(knobs="write_buffer_size,max_write_buffer_number", scale="1/64"), ground()
     config = knob_space(spec, here).default()
-    assert rescaled(spec, here, config, Fraction(1, 256)).settings["write_buffer_size"] == MIB // 4
+    assert (
+        rescaled(KnobSpaces(spec, here), config, Fraction(1, 256)).settings["write_buffer_size"]
+        == MIB // 4
+    )
     with pytest.raises(UserError, match=r"^scale: "):
-        rescaled(spec, here, config, Fraction(1, 2048))
+        rescaled(KnobSpaces(spec, here), config, Fraction(1, 2048))
 
 
 def test_cache_of_a_user_s_file_is_assumed_if_it_is_not_given() -> None:

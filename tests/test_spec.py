@@ -20,7 +20,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.memory import memory_bytes
 from lsmtune.knobs.types import Settings
 from lsmtune.rescale import rescaled
-from lsmtune.spaces import knob_space
+from lsmtune.spaces import KnobSpaces, knob_space
 from lsmtune.spec import BUDGET_KEYS, Ground, StudySettings, make_spec, read_study_file
 from lsmtune.tables import Cluster, Online, Screen
 from lsmtune.trials import Base, Protocol
@@ -550,7 +550,7 @@ def test_what_was_not_changed_comes_back_to_the_byte_at_full_size() -> None:
     config = knob_space(spec, own).canonical(
         {"max_bytes_for_level_base": odd // 64, "block_size": 8192}
     )
-    full = rescaled(spec, own, config, Fraction(1)).settings
+    full = rescaled(KnobSpaces(spec, own), config, Fraction(1)).settings
     assert full["max_bytes_for_level_base"] == odd
     assert full["block_size"] == 8192
 
@@ -564,7 +564,7 @@ def test_at_the_scale_of_the_study_a_config_is_as_it_ran() -> None:
     config = knob_space(ran, own).canonical({"write_buffer_size": 16 << 20})
     small = ran.model_copy(update={"workload": Workload(num=1000)})
     assert knob_space(small, own).legalise(config) != config
-    found = rescaled(small, own, config, small.scale_value)
+    found = rescaled(KnobSpaces(small, own), config, small.scale_value)
     assert (found.settings["write_buffer_size"], found.replaced) == (16 << 20, {})
 
 
@@ -582,7 +582,7 @@ def test_memory_that_memtables_do_not_use_at_full_size_belongs_to_the_cache(
     grid = next(knob.grid for knob in full.knobs if knob.name == "cache_size")
     given_back = 0
     for config in (here.sample(rng) for _ in range(200)):
-        found = rescaled(spec, own, config, Fraction(1))
+        found = rescaled(KnobSpaces(spec, own), config, Fraction(1))
         settings, size = found.settings, int(found.settings["cache_size"])
         assert not full.violations(settings)
         larger = [v for v in grid if size < v <= full.base["cache_size"]]
@@ -598,7 +598,7 @@ def test_a_cache_that_the_memtables_do_not_need_is_not_smaller_than_the_baseline
     small = {"cache_size": 1 << 20, "write_buffer_size": 2 << 20, "max_write_buffer_number": 4}
     config = knob_space(spec, ground()).legalise(small)
     assert config["cache_size"] == 1 << 20
-    found = rescaled(spec, ground(), config, Fraction(1))
+    found = rescaled(KnobSpaces(spec, ground()), config, Fraction(1))
     assert found.settings["cache_size"] == ground().base.settings["cache_size"]
     assert found.settings["write_buffer_size"] == 64 << 20
     assert found.settings["max_write_buffer_number"] == 2

@@ -17,8 +17,8 @@ from lsmtune.limits import parse_limit
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings, catalogue_of, make_spec
-from lsmtune.study.description import check_files
 from lsmtune.study.enough_data import too_few
+from lsmtune.study.opening import check_files
 from lsmtune.trials import Base
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from mutated.reader import CAPTURED, Reader, argument, command, texts, write_file

@@ -6,8 +6,8 @@ from fractions import Fraction
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 from lsmtune.rescale_old_rule import rescaled_by_old_rule
-from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySettings, without_load
+from lsmtune.spaces import KnobSpaces
+from lsmtune.spec import without_load
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,14 @@ class Rescaled:
     reasons: tuple[str, ...] = ()
 
 
-def rescaled(spec: StudySettings, ground: Ground, config: Config, scale: Fraction) -> Rescaled:
+def rescaled(spaces: KnobSpaces, config: Config, scale: Fraction) -> Rescaled:
     """Return a config at another scale: sizes grow by the same factor, the rest stays.
 
     UserError if a tree of that scale cannot have a value of the config.
     """
-    if ground.rule is None:
-        return Rescaled(*rescaled_by_old_rule(spec, ground, config, scale))
-    here, there = knob_space(spec, ground), knob_space(spec, ground, scale)
+    if spaces.ground.rule is None:
+        return Rescaled(*rescaled_by_old_rule(spaces, config, scale))
+    here, there = spaces.at(), spaces.at(scale)
     values = here.at_full_size(config)
     if there.full is not None:
         values = there.full.down(values)

@@ -8,12 +8,12 @@ from fractions import Fraction
 from math import isclose
 
 from lsmtune.knobs.types import Config, Knob, Settings, Value
-from lsmtune.spaces import catalogue_in, knob_space
-from lsmtune.spec import Ground, StudySettings, without_load
+from lsmtune.spaces import KnobSpaces, catalogue_in
+from lsmtune.spec import without_load
 
 
 def rescaled_by_old_rule(
-    spec: StudySettings, ground: Ground, config: Config, scale: Fraction
+    spaces: KnobSpaces, config: Config, scale: Fraction
 ) -> tuple[Settings, Settings, tuple[str, ...]]:
     """Return the settings of a config at another scale, the values that they replace, and why.
 
@@ -23,12 +23,12 @@ def rescaled_by_old_rule(
     memory. At the study's own scale, the config is returned as it ran, even if lsmtune has become
     stricter since.
     """
-    space = knob_space(spec, ground, scale)
+    spec, space = spaces.spec, spaces.at(scale)
     if scale == spec.scale_value:
         return without_load(space.settings(config)), {}, ()
-    here = knob_space(spec, ground).default()
+    here = spaces.at().default()
     growth = float(scale / spec.scale_value)
-    grown = catalogue_in(spec, ground).scaled(config, growth)
+    grown = catalogue_in(spec, spaces.ground).scaled(config, growth)
     grown |= {knob.name: _as_drawn(knob, grown[knob.name], growth) for knob in space.knobs}
     kept = {name: space.base[name] for name in config if config[name] == here[name]}
     wanted = {**grown, **kept}

@@ -1,7 +1,9 @@
-"""The knob space of a study: its knobs around its baseline, at one scale."""
+"""The knob spaces of a study: its knobs around its baseline, at one scale each."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from lsmtune.errors import UserError
@@ -13,7 +15,9 @@ from lsmtune.knobs.memory import MemoryLimit, Records, memory, memtable_limit
 from lsmtune.knobs.rules.base import USUAL_VERSION
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.threads import with_cores
-from lsmtune.knobs.types import Knob, Settings
+from lsmtune.knobs.types import Config, Knob, Settings
+from lsmtune.limits import Limit
+from lsmtune.objective import Metrics
 from lsmtune.rule import FULL_SIZE, FULL_SIZE_ENGINES, SizeRule
 from lsmtune.spec import LOAD_KNOBS, Ground, StudySettings
 from lsmtune.spec_defaults import for_online
@@ -24,22 +28,69 @@ _CACHE_BELOW, _CACHE_ABOVE = 16, 4
 """The block cache is searched from 1/16 to 4 times the size of the baseline's."""
 _CACHE, _ROW_CACHE = "cache_size", "row_cache_size"
 
+MEMORY = "memory_bytes"
+"""Metric of the memory of the full-size tree."""
+_READERS = "table_readers_bytes"
+"""Metric of the index and filter blocks outside the block cache, in the tree of the run."""
+_TOLERANCE = 1.02
+"""A winner may exceed the limit by 2 %, because the number of live records varies."""
+
+
+class KnobSpaces:
+    """The knob spaces of a study around its baseline; that of each scale is made once."""
+
+    def __init__(self, spec: StudySettings, ground: Ground) -> None:
+        self.spec = spec
+        self.ground = ground
+        self._at: dict[Fraction, KnobSpace] = {}
+
+    def at(self, scale: Fraction | None = None) -> KnobSpace:
+        """Return the knob space at a scale, by default the study's.
+
+        Raises UserError if the knobs, the memory limit or the scale do not fit.
+        """
+        scale = scale or self.spec.scale_value
+        if scale not in self._at:
+            self._at[scale] = self._made(scale)
+        return self._at[scale]
+
+    @cached_property
+    def of_versions(self) -> Mapping[str, KnobSpace]:
+        """The knob space of each version that an experiment compares, around its baseline.
+
+        Empty if the study does not compare versions. UserError if a version lacks a knob that the
+        experiment sets.
+        """
+        spec, ground, found = self.spec, self.ground, {}
+        for version, base in ground.base.versions.items():
+            present = with_families(base.settings, spec.workload.column_families)
+            for knob in ground.catalogue.select(spec.knobs):
+                if knob.name not in present:
+                    raise UserError(
+                        f"RocksDB {version} does not have the knob {knob.name}, which the "
+                        "experiment sets; leave out this version or this knob"
+                    )
+            found[version] = knob_space(spec, replace(ground, base=base))
+        return found
+
+    def check(self) -> None:
+        """Raise UserError if knobs, memory limit or scale do not fit."""
+        _ = self.of_versions
+        self.at()
+
+    def _made(self, scale: Fraction) -> KnobSpace:
+        catalogue = catalogue_in(self.spec, self.ground)
+        if self.ground.rule is None or scale == 1:
+            return _space(self.spec, self.ground, catalogue, scale)
+        full = self.at(Fraction(1))
+        if (problem := _too_small(full.base, catalogue, scale)) is not None:
+            raise UserError(f"scale: {problem}")
+        return small_space(full, catalogue.knobs, scale)
+
 
 def knob_space(spec: StudySettings, ground: Ground, scale: Fraction | None = None) -> KnobSpace:
-    """Return the knob space around the baseline, at the study's scale or another.
-
-    Raises UserError if the knobs, the memory limit or the scale do not fit.
-    """
-    scale = scale or spec.scale_value
-    catalogue = catalogue_in(spec, ground)
-    if ground.rule is None:
-        return _space(spec, ground, catalogue, scale)
-    full = _space(spec, ground, catalogue, Fraction(1))
-    if scale == 1:
-        return full
-    if (problem := _too_small(full.base, catalogue, scale)) is not None:
-        raise UserError(f"scale: {problem}")
-    return small_space(full, catalogue.knobs, scale)
+    """Return the knob space at one scale, by default the study's; see `KnobSpaces.at`."""
+    return KnobSpaces(spec, ground).at(scale)
 
 
 def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fraction) -> KnobSpace:
@@ -199,3 +250,24 @@ def _ranged(spec: StudySettings, knob: Knob, base: Settings) -> Knob:
     """Return the knob, its range widened around the value of a user's baseline."""
     own = spec.base is not None or spec.engine == "tikv"
     return knob.around(base[knob.name]) if own else knob
+
+
+def full_memory(space: KnobSpace, config: Config, metrics: Metrics, scale: Fraction) -> float:
+    """Return the memory of the full-size tree with a config, in bytes.
+
+    A run of the config at that scale gave the metrics. Measured index and filter blocks grow with
+    the tree; without a measurement, they are estimated.
+    """
+    found = space.full_memory(config)
+    if _READERS not in metrics:
+        return float(found.total)
+    return found.memtables + found.caches + metrics[_READERS] / float(scale)
+
+
+def memory_limits(spec: StudySettings, rule: SizeRule | None) -> tuple[Limit, ...]:
+    """Return the limit on the measured memory of a new study; none for experiments."""
+    if rule is None or spec.screen or spec.sweep or spec.online:
+        return ()
+    if spec.memory is None:
+        return (Limit(MEMORY, "<=", _TOLERANCE, times_base=True),)
+    return (Limit(MEMORY, "<=", _TOLERANCE * parse_size(spec.memory, "memory"), times_base=False),)

@@ -21,11 +21,11 @@ from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spec_defaults import (
+    check_cache,
     check_online,
     check_system,
     check_versions,
     compared_versions,
-    parse_cache_size,
     with_defaults,
 )
 from lsmtune.study_keys import STUDY_KEYS
@@ -189,13 +189,7 @@ class StudySettings(BaseModel):
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
         if len(tables) > 1:
             raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one table")
-        ends = {"until": self.until, "budget": self.budget}
-        if self.online is not None:
-            check_online(self.engine, self.workload, self.program, self.knobs, ends)
-        if self.engine == "tikv":
-            knobs = load_catalogue("tikv").select(self.knobs)
-            (self.tikv or Cluster()).check(self.workload, knobs, self.scale, self.cache)
-        elif self.tikv is not None:
+        if self.tikv is not None and self.engine != "tikv":
             raise UserError(
                 f"[tikv]: the engine {self.engine} does not use this table; remove the table"
             )
@@ -233,7 +227,7 @@ class StudySettings(BaseModel):
     @property
     def cache_bytes(self) -> int | None:
         """Size of the baseline's block cache at scale 1, if given."""
-        return None if self.cache is None else parse_cache_size(self.cache)
+        return None if self.cache is None else parse_size(self.cache, "cache")
 
     @property
     def parsed_objective(self) -> Objective:
@@ -305,12 +299,29 @@ def make_spec(
     `flags` has the flag of each key that the command line gave; a message about the key names it.
     """
     try:
-        return StudySettings.model_validate(given)
+        spec = StudySettings.model_validate(given)
+        _check_with_knobs(spec)
     except ValidationError as error:
         problems = _in_words(error)
     except UserError as error:
         problems = [str(error)]
+    else:
+        return spec
     raise UserError(with_places(problems, where, flags or {}))
+
+
+def _check_with_knobs(spec: StudySettings) -> None:
+    """Raise UserError for settings that do not fit the knobs of the engine.
+
+    These checks load a catalogue, so they are no validators of `StudySettings`.
+    """
+    check_cache(spec.cache)
+    if spec.online is not None:
+        ends = {"until": spec.until, "budget": spec.budget}
+        check_online(spec.engine, spec.workload, spec.program, spec.knobs, ends)
+    if spec.engine == "tikv":
+        knobs = load_catalogue("tikv").select(spec.knobs)
+        (spec.tikv or Cluster()).check(spec.workload, knobs, spec.scale, spec.cache)
 
 
 def read_study_file(path: Path) -> dict[str, Any]:

@@ -248,8 +248,10 @@ def _without_zero(knob: Knob) -> Knob:
     return knob.model_copy(update={"special": tuple(s for s in knob.special if s.value != 0)})
 
 
-def parse_cache_size(text: str) -> int:
-    """Return the bytes of a block cache; UserError if no block cache can be as small."""
+def check_cache(text: str | None) -> None:
+    """Raise UserError if no block cache can be as small."""
+    if text is None:
+        return
     size, least = parse_size(text, "cache"), least_cache_bytes()
     if size < least:
         number = text.strip()
@@ -258,7 +260,6 @@ def parse_cache_size(text: str) -> int:
             f"cache: invalid size {text!r}: the smallest block cache is {format_bytes(least)}, not "
             f"{format_bytes(size)}{advice}"
         )
-    return size
 
 
 def least_cache_bytes() -> int:

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 from math import inf
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, field_validator
 
@@ -12,6 +13,14 @@ from lsmtune.study_keys import PROTOCOL_KEYS
 from lsmtune.workloads import Workload
 
 _HASH_DIGITS = 12
+
+Purpose = Literal["trial", "base", "repeat", "simplify", "screen", "block", "pair"]
+
+_FIRST: dict[Purpose, int] = {
+    "trial": 0, "base": 0, "repeat": 0, "simplify": 500, "screen": 1000, "block": 1000, "pair": -1,
+}  # fmt: skip
+_PER_ROUND: dict[Purpose, int] = {"screen": 1_000_000, "pair": 10_007}
+"""Distance of the seeds of one round from those of the next; other purposes have one round."""
 
 
 class Status(StrEnum):
@@ -206,3 +215,15 @@ class TrialResult(BaseModel):
     def metrics(self) -> dict[str, float]:
         """Metrics of a measured trial; empty for a failed one."""
         return self.measurement.metrics if self.measurement else {}
+
+
+def workload_seed(study_seed: int, purpose: Purpose, number: int = 0, round_: int = 0) -> int:
+    """Return the workload seed of a run.
+
+    `number` counts the runs of the purpose: baseline runs, repeats of a finalist, runs of a config
+    in a simplification, configs of a screening, blocks of an experiment, pairs of a verification.
+    `round_` is how many times the config of a screening ran before, or the id of the verification
+    (1 or more). All trials of the search have the same seed. Stored studies need the same seeds
+    again when they continue.
+    """
+    return study_seed + _FIRST[purpose] + round_ * _PER_ROUND.get(purpose, 0) + number

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.screened import screened_lines
@@ -21,9 +22,9 @@ from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
 from lsmtune.spec import catalogue_of, make_spec
 from lsmtune.store.home import Home
+from lsmtune.study.record import read_record
 from lsmtune.study.screen import screen
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import TrialResult, TrialSpec
 
@@ -79,7 +80,7 @@ def test_families_are_searched_by_default_and_the_study_is_told(home: Home, tmp_
 
 def test_the_file_to_deploy_holds_what_was_tuned_alone(home: Home) -> None:
     view = read_study(home, "fam")
-    files = deployment(home, view)
+    files = deployment(read_record(home, view.name), view)
     assert files.name == "my.cnf"
     told = read_base(files.options.text)
     assert "cf_stock={" in told["override_cf_options"]
@@ -90,11 +91,13 @@ def test_the_file_to_deploy_holds_what_was_tuned_alone(home: Home) -> None:
 def test_a_users_file_keeps_every_other_line(home: Home, tmp_path: Path) -> None:
     theirs = tmp_path / "my.cnf"
     theirs.write_text("[client]\npassword=secret\n[mysqld]\nport=3306\n")
-    text = exported(home, read_study(home, "fam"), "my.cnf", theirs, back=False).text
+    text = exported(
+        read_record(home, "fam"), read_study(home, "fam"), "my.cnf", theirs, back=False
+    ).text
     assert "password=secret\n[mysqld]\nport=3306\n" in text
     assert "rocksdb_override_cf_options=" in text
     with pytest.raises(UserError, match=r"--format options.*myrocks.*my.cnf"):
-        exported(home, read_study(home, "fam"), "options", None, back=False)
+        exported(read_record(home, "fam"), read_study(home, "fam"), "options", None, back=False)
 
 
 def test_a_screening_of_families_ranks_their_knobs(home: Home, tmp_path: Path) -> None:

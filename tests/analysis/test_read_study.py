@@ -19,7 +19,7 @@ from lsmtune.report.front import pareto
 from lsmtune.report.headline_text import headline_of
 from lsmtune.report.study_document import show_document
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import candidates, ranked_candidates
+from lsmtune.study.record import read_record
 from lsmtune.trials import Role, Status, TrialResult
 
 GOOD = [{"write_amp": 7.0 + n / 100} for n in range(6)]
@@ -156,13 +156,10 @@ def test_runs_of_finalists_tell_how_noisy_the_limits_are(case: Case) -> None:
     written = case.begin(objective="write_amp")
     written.base({}, {}, {})
     number = written.add(Role.TRIAL, 1000, {"write_amp": 5.0, "live_sst_bytes": 11.2})
-    objective = case.view().objective
-    stored = written.home.trials(written.study)
-    assert ranked_candidates(stored, objective) == []
+    assert read_record(case.home, "s").history.ranked == []
     for space in (9.0, 14.0):
         written.add(Role.REPEAT, 1000, {"write_amp": 5.0, "live_sst_bytes": space})
-    stored = written.home.trials(written.study)
-    ranked = ranked_candidates(stored, objective)
+    ranked = read_record(case.home, "s").history.ranked
     assert [c.trial.number for c in ranked] == [number]
     assert ranked[0].runs == 3
 
@@ -287,8 +284,7 @@ def test_cut_trials_are_no_failures_and_show_what_they_could_still_have_reached(
         "total": 5, "complete": 3, "failed": 0, "cut": 2, "disturbed": 0, "kept_disturbed": 0,
     }  # fmt: skip
     assert any("2 pruned" in line for line in summary_lines(view))
-    objective = view.objective
-    assert len(candidates(written.home.trials(written.study), objective)) == 3
+    assert len(read_record(case.home, "s").history.candidates) == 3
 
 
 def test_the_papers_fitness_is_shown_beside_its_value(case: Case) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import lsmtune
 from lsmtune.cli.main import run
+from lsmtune.store.home import Home
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
@@ -21,6 +22,8 @@ MODEL = ("errors.py", "units.py", "spec.py", "spec_defaults.py", "spaces.py", "t
 """Plain data, which many places read."""
 _CODE = 0x2
 """Flag of the code of a function: a class or a module has none."""
+_PARTS = ("<listcomp>", "<dictcomp>", "<setcomp>")
+"""Parts of a function or a module; from Python 3.12 on, they have no call of their own."""
 
 
 @contextmanager
@@ -35,7 +38,7 @@ def profiled() -> Iterator[tuple[Counter[tuple[str, str]], list[str]]]:
         code = frame.f_code
         if event != "call" or not code.co_filename.startswith(str(SOURCE)):
             return
-        if not code.co_flags & _CODE:
+        if not code.co_flags & _CODE or code.co_name in _PARTS:
             return
         file = str(Path(code.co_filename).relative_to(SOURCE))
         calls[file, code.co_name] += 1
@@ -52,19 +55,39 @@ def profiled() -> Iterator[tuple[Counter[tuple[str, str]], list[str]]]:
         found += files
 
 
+FLAGS = ["--engine", "simulated", "--num", "20000", "--trials", "8", "--home", "home"]
+
+
 @pytest.mark.slow
 def test_each_thing_is_made_once(
     tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    flags = ["--engine", "simulated", "--num", "20000", "--trials", "8", "--home", "home"]
     with profiled() as (calls, files):
-        assert run(["tune", *flags]) == 0
+        assert run(["tune", *FLAGS]) == 0
     assert calls["engines/simulated.py", "describe"] == 1
     assert calls["engines/simulated.py", "base"] == 1
     assert calls["analysis/claim.py", "claim_of"] == 1
-    assert calls["analysis/read_study.py", "read_study"] == 1
-    assert calls["spaces.py", "knob_space"] <= 3
-    # The default objective, and that of the study with the limits that it stored.
-    assert calls["objective.py", "_parsed"] <= 2
-    assert len(files) <= 50
+    assert calls["analysis/read_study.py", "view_of"] == 1
+    # At the scale of the trials, and at full size.
+    assert calls["spaces.py", "_space"] <= 2
+    assert calls["objective.py", "_parsed"] <= 1
+    assert len(files) <= 32
+
+
+@pytest.mark.slow
+def test_a_study_that_goes_on_reads_each_run_once(
+    tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["tune", *FLAGS]) == 0
+    with profiled() as (calls, _):
+        assert run(["tune", *FLAGS]) == 0
+    with Home(Path("home"), create=False) as home:
+        [name] = home.study_names()
+        runs = home.count_runs(home.study(name))
+    assert calls["store/records.py", "trial_of"] == runs
+    assert calls["spaces.py", "_space"] <= 2
+    # To resolve settings, to prepare the study, and to run it.
+    assert calls["store/home.py", "_open"] <= 3
+    assert calls["analysis/claim.py", "claim_of"] == 1

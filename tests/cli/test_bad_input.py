@@ -12,6 +12,7 @@ import pytest
 
 from fakes.fake_db_bench import install
 from fakes.forks import Program
+from fakes.studies import open_study
 from lsmtune.cli.main import run
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.scripted import ScriptedEngine, measured
@@ -19,7 +20,6 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 STUDY = "kept"

@@ -9,7 +9,9 @@ import pytest
 
 from fakes.jars import build, fetch_from, pack
 from fakes.libraries import put
+from fakes.studies import open_study
 from lsmtune.api import rocksdb_version
+from lsmtune.api.continue_study import StoredStudies
 from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.cli.main import run
 from lsmtune.engines import registry
@@ -20,7 +22,6 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.session import open_study
 
 VARIABLE = "LSMTUNE_DB_BENCH"
 DRIVEN = {"program": "lsmdriver", "rocksdb": "8.10.2"}
@@ -50,7 +51,7 @@ def cache(place: Path) -> Path:
 def chosen(given: dict[str, Any] | None = None, **flags: str) -> dict[str, Any]:
     """What the settings name after the choice."""
     settings = dict(given or {})
-    name_rocksdb(settings, flags, Path("home"), lambda line: None)
+    name_rocksdb(settings, flags, StoredStudies(Path("home")).settings, lambda line: None)
     return {key: settings[key] for key in ("program", "rocksdb", "library") if key in settings}
 
 
@@ -157,7 +158,7 @@ def test_the_version_of_the_baseline_runs_and_is_told(cache: Path) -> None:
     put(cache, "8.10.2", "11.8.1", "10.10.1.1")
     told: list[str] = []
     given = base("8.10.2")
-    name_rocksdb(given, {}, Path("home"), told.append)
+    name_rocksdb(given, {}, StoredStudies(Path("home")).settings, told.append)
     assert given["rocksdb"] == "8.10.2"
     assert len(told) == 1
     assert all(word in told[0] for word in ("8.10.2", given["base"]))

@@ -13,6 +13,7 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
+from fakes.studies import open_study
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.main import run
@@ -22,7 +23,6 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 KNOBS = "block_size,bytes_per_sync,bloom_bits,compression_type,mmap_read"

@@ -2,7 +2,7 @@
 
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.spec import make_spec
-from lsmtune.study.disk_space import disk_bytes
+from lsmtune.study.host_checks import disk_bytes
 
 
 def test_the_planned_disk_space_holds_all_template_databases() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.api import export
@@ -25,8 +26,8 @@ from lsmtune.report.figures import options
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
+from lsmtune.study.record import read_record
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import Base, Role, TrialResult, TrialSpec
 
@@ -61,7 +62,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 
 
 def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> str:
-    return export.exported(home, view, form, base, back=back).text
+    return export.exported(read_record(home, view.name), view, form, base, back=back).text
 
 
 def table(text: str) -> dict[str, str]:
@@ -70,7 +71,7 @@ def table(text: str) -> dict[str, str]:
 
 
 def test_what_a_preset_begins_with_is_deployed_and_taken_back(home: Home) -> None:
-    files = deployment(home, read_study(home, "s"))
+    files = deployment(read_record(home, "s"), read_study(home, "s"))
     ran = [trial.spec.settings for trial in home.trials(home.study("s"))]
     assert all(settings[name] is True for settings in ran for name in BEGUN)
     deployed, before, own = table(files.options.text), table(files.back.text), table(OPTIONS)
@@ -118,7 +119,7 @@ def test_what_is_the_loads_is_not_deployed(home: Home) -> None:
     assert "--write_buffer_size=" in flags
     assert "--threads" not in flags
     assert "--compression_ratio" not in flags
-    assert "write_buffer_size=" in deployment(home, view).options.text
+    assert "write_buffer_size=" in deployment(read_record(home, view.name), view).options.text
 
 
 def own_file(folder: Path, **values: str) -> Path:

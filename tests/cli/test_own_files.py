@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.analysis.ground import stored_ground
+from fakes.studies import open_study
 from lsmtune.api.online_files import online_files
 from lsmtune.api.results import write_results
 from lsmtune.api.study_result import read_result
@@ -25,8 +25,8 @@ from lsmtune.spaces import knob_space
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
+from lsmtune.study.record import read_record
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import Base, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"
@@ -201,7 +201,8 @@ def test_without_the_users_file_its_part_is_marked(
 
 
 def test_online_tuning_changes_only_what_it_kept(own: Own) -> None:
-    spec, ground = stored_ground(own.home, "server")
+    record = read_record(own.home, "server")
+    spec, ground = record.spec, record.ground
     wide = spec.model_copy(update={"knobs": "cache_size,delayed_write_rate"})
     assert (
         knob_space(wide, ground).settings(knob_space(wide, ground).default())["delayed_write_rate"]
@@ -211,10 +212,10 @@ def test_online_tuning_changes_only_what_it_kept(own: Own) -> None:
     server = OwnEngine(small_cache_gains, "myrocks", OF_MYROCKS)
     with open_study(own.home, make_spec(given, "here"), server, lambda _: None) as study:
         base = study.space.default()
-    files = online_files(own.home, "online", base)
+    files = online_files(read_record(own.home, "online"), base)
     assert [body(file.text) for file in (files.options, files.back)] == [MY_CNF] * 2
     kept = Config({**base, "cache_size": int(base["cache_size"]) // 2})
-    files = online_files(own.home, "online", kept)
+    files = online_files(read_record(own.home, "online"), kept)
     [(was, now)] = changed(files.options.text, MY_CNF)
     assert (was.split()[2], now.split()[2]) == (str(CACHE), str(CACHE // 2))
     assert body(files.back.text) == MY_CNF
@@ -228,13 +229,13 @@ def test_online_tuning_of_rocksdb_tells_the_calls(own: Own) -> None:
     engine = OwnEngine(large_block_gains, options=OPTIONS)
     with open_study(own.home, make_spec(given, "here"), engine, lambda _: None) as study:
         base = study.space.default()
-    files = online_files(own.home, "open", base)
+    files = online_files(read_record(own.home, "open"), base)
     assert files.name == "OPTIONS"
     assert [body(file.text) for file in (files.options, files.back)] == [OPTIONS] * 2
 
     size = int(base["target_file_size_base"]) * 2
     kept = Config({**base, "target_file_size_base": size, "max_background_jobs": 6})
-    files = online_files(own.home, "open", kept)
+    files = online_files(read_record(own.home, "open"), kept)
     assert body(files.back.text) == OPTIONS
     after, before = parse_options(files.options.text), parse_options(OPTIONS)
     family = 'CFOptions "default"'
@@ -258,7 +259,9 @@ def test_online_tuning_deploys_nothing_that_is_the_baselines_at_full_size(own: O
     with open_study(own.home, spec, engine, lambda _: None, published=True) as study:
         base = study.space.default()
     doubled = Config({"write_buffer_size": 2 * int(base["write_buffer_size"])})
-    kept, unchanged = (online_files(own.home, "too-large", config) for config in (doubled, base))
+    kept, unchanged = (
+        online_files(read_record(own.home, "too-large"), config) for config in (doubled, base)
+    )
     assert kept.options.text == unchanged.options.text
     assert body(kept.options.text) == OPTIONS
 

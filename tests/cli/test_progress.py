@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from fakes.patience import eventually
+from fakes.studies import open_study
 from lsmtune.cli.progress import progress, working
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import Base
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.analysis import shipped_runs as shipped_data
 from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.shipped_runs import shipped
+from lsmtune.api.continue_study import StoredStudies
 from lsmtune.api.knob_ranking import ranked_knobs
 from lsmtune.api.resolve import name_ranked_knobs
 from lsmtune.engines.scripted import ScriptedEngine, measured
@@ -21,7 +23,6 @@ from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.screen import screen
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 LOAD = {"workload": "readrandom"}
@@ -83,7 +84,7 @@ def test_a_screening_counts_before_searches(home: Path) -> None:
 def test_a_study_file_may_ask_for_it_and_the_source_is_told(home: Path) -> None:
     given: dict[str, Any] = {**LOAD, "knobs": "lasso:2"}
     told: list[str] = []
-    name_ranked_knobs(given, home, Observer(), told.append)
+    name_ranked_knobs(given, StoredStudies(home), Observer(), told.append)
     assert given["knobs"].split(",")[0] == "block_size"
     assert told[0].startswith("knobs: lasso:2 ")
     assert "study 'wide'" in told[0]

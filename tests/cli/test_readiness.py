@@ -13,7 +13,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study import busy, runner
-from lsmtune.study.description import describe
+from lsmtune.study.opening import describe
 
 
 @pytest.fixture(autouse=True)

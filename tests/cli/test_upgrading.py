@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from fakes.studies import open_study
 from fakes.versions import NEW, OLD, Played
 from lsmtune.cli.main import run
 from lsmtune.engines.scripted import measured
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 BEST = 0

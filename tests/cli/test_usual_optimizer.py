@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
-from lsmtune.api.default_optimizer import with_usual_optimizer
+from lsmtune.api.continue_study import StoredStudies
+from lsmtune.api.resolve import with_usual_optimizer
 from lsmtune.cli.main import run
 from lsmtune.simulator import Compared
 from lsmtune.spec import StudySettings
@@ -22,7 +23,8 @@ def home(tmp_path: Path) -> Path:
 
 
 def usual(home: Path, **given: Any) -> str:
-    return with_usual_optimizer(StudySettings(**given), home, lambda _: None).optimizer
+    with StoredStudies(home) as stored:
+        return with_usual_optimizer(StudySettings(**given), stored, lambda _: None).optimizer
 
 
 def test_the_simulator_leads_and_nothing_is_made_to_tell(home: Path) -> None:
@@ -46,7 +48,7 @@ def test_what_it_does_not_know_is_searched_as_ever(home: Path, given: Mapping[st
 
 
 def test_so_it_is_where_no_simulator_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lsmtune.api.default_optimizer.is_installed", lambda: False)
+    monkeypatch.setattr("lsmtune.api.resolve.is_installed", lambda: False)
     assert usual(home) == "tpe"
 
 
@@ -59,7 +61,7 @@ def test_it_leads_on_versions_near_one_on_which_it_is_exact(
     monkeypatch.setattr("lsmtune.simulator.versions.COMPARED", inexact)
     for version, optimizer in (("11.1.2", "tpe"), ("7.10.2", "guided")):
         spec = StudySettings(rocksdb=version)
-        assert with_usual_optimizer(spec, home, told.append).optimizer == optimizer
+        assert with_usual_optimizer(spec, StoredStudies(home), told.append).optimizer == optimizer
     assert len(told) == 1
     assert "11.8.1" in told[0]
     assert "25 %" in told[0]

@@ -1,6 +1,5 @@
 """Tests of the searches of a comparison: each runs once and is stored."""
 
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
+from lsmtune.study.observer import Observer
 from lsmtune.trials import TrialResult, TrialSpec
 
 READ_LIMITS = ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
@@ -17,11 +17,6 @@ READ_LIMITS = ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_u
 
 def small_blocks(spec: TrialSpec) -> TrialResult:
     return measured(write_amp=float(spec.settings["block_size"]))
-
-
-@contextmanager
-def silent(_: object):  # type: ignore[no-untyped-def]
-    yield lambda event: None
 
 
 @pytest.mark.slow
@@ -69,7 +64,7 @@ def test_on_engine_each_search_is_a_study(tmp_path: Path, monkeypatch: pytest.Mo
     spec = make_spec(given, "test")
     studies = engine_studies(spec, ["random", "gp-ucb:ucb=2"], 2)
     with Home(tmp_path / "home", create=True) as home:
-        curves = list(on_engine(studies, ScriptedEngine(small_blocks), home, silent))
+        curves = list(on_engine(studies, ScriptedEngine(small_blocks), home, Observer()))
         assert len(home.study_names()) == 4
     assert [curve.optimizer for curve in curves] == ["random", "gp-ucb:ucb=2"] * 2
     assert [curve.seed for curve in curves] == [1, 1, 2, 2]

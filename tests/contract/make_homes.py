@@ -27,12 +27,12 @@ from recorded_studies import (  # noqa: E402
 )
 
 from fakes.recorded_home import HOMES, OPEN_FILES  # noqa: E402
+from fakes.studies import open_study  # noqa: E402
 from lsmtune.engines.base import LiveEngine  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
 from lsmtune.study.online import tune_online  # noqa: E402
 from lsmtune.study.screen import screen  # noqa: E402
 from lsmtune.study.search import run_search  # noqa: E402
-from lsmtune.study.session import open_study  # noqa: E402
 from lsmtune.study.simplify import simplify_new_winner  # noqa: E402
 from lsmtune.study.sweep import sweep  # noqa: E402
 from lsmtune.study.verify import verify_contenders  # noqa: E402

@@ -8,7 +8,7 @@ from lsmtune.engines.registry import engine_of, make_engine
 from lsmtune.knobs.types import Settings
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings
-from lsmtune.study.description import describe
+from lsmtune.study.opening import describe
 from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload
 

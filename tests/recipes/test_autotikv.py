@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from fakes.studies import opener
 from lsmtune.analysis.swept import SweptRun
-from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.engines.scripted import measured
 from lsmtune.knobs.families import option_name
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.autotikv import study
@@ -17,7 +18,7 @@ from lsmtune.recipes.autotikv.numbers import FINDINGS, Claim, claims, too_small
 from lsmtune.recipes.autotikv.page import answer, best_so_far, render_autotikv
 from lsmtune.recipes.autotikv.recipe import AutoTikv
 from lsmtune.recipes.autotikv.study import NAMES, Results, paper, run, specs
-from lsmtune.recipes.base import Asked, Progress
+from lsmtune.recipes.base import Asked
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec
 
@@ -66,9 +67,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def results(folder: Path, silent: Progress) -> Results:
+def results(folder: Path) -> Results:
     with Home(folder / "home", create=True) as home:
-        return run(ASKED, home, silent, lambda spec: ScriptedEngine(planted, spec.engine))
+        return run(ASKED, home, opener(home, planted))
 
 
 @pytest.fixture(scope="module")
@@ -197,14 +198,14 @@ def test_best_value_never_gets_worse(results: Results) -> None:
 
 
 def test_finished_runs_are_not_repeated(
-    folder: Path, results: Results, silent: Progress, monkeypatch: pytest.MonkeyPatch
+    folder: Path, results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def forbidden(trial: TrialSpec) -> TrialResult:
         raise AssertionError("it has been measured already")
 
     monkeypatch.setattr(study, "NAMES", ("shortscan",))
     with Home(folder / "home", create=False) as home:
-        again = run(ASKED, home, silent, lambda spec: ScriptedEngine(forbidden, spec.engine))
+        again = run(ASKED, home, opener(home, forbidden))
     before, now = results.parts["shortscan"], again.parts["shortscan"]
     assert (now.rounds, now.recommended) == (before.rounds, before.recommended)
     assert now.experiment.outcome == before.experiment.outcome

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.engines.scripted import ScriptedEngine, measured
+from fakes.studies import opener
+from lsmtune.engines.scripted import measured
 from lsmtune.knobs.families import option_name
 from lsmtune.metrics.measurement import Level
-from lsmtune.recipes.base import Asked, Progress
+from lsmtune.recipes.base import Asked
 from lsmtune.recipes.compaction_style.numbers import claims, paper, tree
 from lsmtune.recipes.compaction_style.page import answer, render_compaction_style
 from lsmtune.recipes.compaction_style.study import LEVEL, UNIVERSAL, Results, run, specs
@@ -48,12 +49,14 @@ def planted(trial: TrialSpec) -> TrialResult:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory, silent: Progress) -> Iterator[Results]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     folder = tmp_path_factory.mktemp("style")
     with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
         patch.setattr(tempfile, "tempdir", str(folder))
         yield run(
-            Asked(num=20_000), home, silent, lambda spec: ScriptedEngine(planted, spec.engine)
+            Asked(num=20_000),
+            home,
+            opener(home, planted),
         )
 
 
@@ -103,11 +106,15 @@ def test_styles_have_their_names(results: Results) -> None:
 
 
 def test_small_runs_get_no_verdict_on_the_engine_that_num_sizes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: Progress
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Home(tmp_path / "home", create=True) as home:
-        poor = run(Asked(num=1000), home, silent, lambda s: ScriptedEngine(planted, s.engine))
+        poor = run(
+            Asked(num=1000),
+            home,
+            opener(home, planted),
+        )
     findings = [claim.finding for claim in claims(poor)]
     assert set(findings[:4]) == {"not judged"}
     assert "not judged" not in findings[4:]

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.engines.scripted import ScriptedEngine, measured
+from fakes.studies import opener
+from lsmtune.engines.scripted import measured
 from lsmtune.metrics.measurement import Level
-from lsmtune.recipes.base import Asked, Progress
+from lsmtune.recipes.base import Asked
 from lsmtune.recipes.db_bench_study.numbers import OTHERS, claims, of_rocksdb, too_small
 from lsmtune.recipes.db_bench_study.page import answer, render_db_bench_study
 from lsmtune.recipes.db_bench_study.study import (
@@ -64,11 +65,11 @@ def planted(trial: TrialSpec) -> TrialResult:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory, silent: Progress) -> Iterator[Results]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     folder = tmp_path_factory.mktemp("db-bench")
     with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
         patch.setattr(tempfile, "tempdir", str(folder))
-        yield run(Asked(), home, silent, lambda spec: ScriptedEngine(planted, spec.engine))
+        yield run(Asked(), home, opener(home, planted))
 
 
 def test_stores_are_compared_with_rocksdb(results: Results) -> None:
@@ -141,12 +142,14 @@ def test_stores_and_myrocks_have_the_same_workload() -> None:
     assert sweep.factors["store"]["store"] == tuple(STORES)
 
 
-def test_small_runs_get_no_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: Progress
-) -> None:
+def test_small_runs_get_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Home(tmp_path / "home", create=True) as home:
-        poor = run(Asked(num=1000), home, silent, lambda spec: ScriptedEngine(planted, spec.engine))
+        poor = run(
+            Asked(num=1000),
+            home,
+            opener(home, planted),
+        )
     assert {claim.finding for claim in claims(poor)} == {"not judged"}
     reason = too_small(poor)
     assert reason is not None

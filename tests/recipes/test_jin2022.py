@@ -11,7 +11,7 @@ import pytest
 from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import jin2022_fitness
-from lsmtune.recipes.base import Progress
+from lsmtune.recipes.base import Opener
 from lsmtune.recipes.jin2022 import study as jin2022
 from lsmtune.recipes.jin2022.numbers import (
     accuracies,
@@ -52,14 +52,12 @@ def planted(spec: TrialSpec) -> TrialResult:
 
 
 @pytest.fixture(scope="module")
-def results(
-    tmp_path_factory: pytest.TempPathFactory, quick_models: None, silent: Progress
-) -> Iterator[Results]:
+def results(tmp_path_factory: pytest.TempPathFactory, quick_models: None) -> Iterator[Results]:
     folder = tmp_path_factory.mktemp("jin2022")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(folder))
         with Home(folder / "home", create=True) as home:
-            yield run(PLAN, home, silent, ScriptedEngine(planted))
+            yield run(PLAN, home, Opener(home.path, make=lambda _: ScriptedEngine(planted)))
 
 
 def test_numbers_of_the_paper_are_consistent() -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from fakes.studies import opener
 from lsmtune.analysis.data_size import MIN_FLUSHES
 from lsmtune.cli.main import run as command
-from lsmtune.engines.scripted import ScriptedEngine, measured
-from lsmtune.recipes.base import Asked, Progress
+from lsmtune.engines.scripted import measured
+from lsmtune.recipes.base import Asked
 from lsmtune.recipes.sst_size.numbers import claims, diagonal, paper
 from lsmtune.recipes.sst_size.page import answer, render_sst_size
 from lsmtune.recipes.sst_size.study import Results, run, spec
@@ -47,13 +48,17 @@ def planted(of: str) -> Callable[[TrialSpec], TrialResult]:
 
 @pytest.fixture(scope="module", params=sorted(SCRIPTS))
 def results(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, silent: Progress
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Results]:
     folder = tmp_path_factory.mktemp("sst")
     with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
         patch.setattr(tempfile, "tempdir", str(folder))
         script = planted(request.param)
-        yield run(Asked(num=50_000), home, silent, lambda spec: ScriptedEngine(script, spec.engine))
+        yield run(
+            Asked(num=50_000),
+            home,
+            opener(home, script),
+        )
 
 
 def test_claims_follow_the_factor_that_changes_write_amplification(
@@ -106,13 +111,15 @@ def test_flag_of_another_recipe_is_refused(
     assert not home.exists()
 
 
-def test_small_runs_get_no_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: Progress
-) -> None:
+def test_small_runs_get_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Home(tmp_path / "home", create=True) as home:
         script = planted("memtables")
-        poor = run(Asked(num=1000), home, silent, lambda spec: ScriptedEngine(script, spec.engine))
+        poor = run(
+            Asked(num=1000),
+            home,
+            opener(home, script),
+        )
     experiment = poor.experiment
     fewest = min(experiment.flushes.values())
     assert fewest == pytest.approx(2500 * experiment.load.record_bytes / (16 * MIB))

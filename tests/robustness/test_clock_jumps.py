@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.analysis.read_study import read_study
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study import runner
-from lsmtune.study.runner import Event
+from lsmtune.study.runner import ClockWatch, Event
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
-from lsmtune.system.clock import ClockWatch
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 TRIALS = 6

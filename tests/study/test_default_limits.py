@@ -9,6 +9,7 @@ import pytest
 
 from engines.measured_names import EMBEDDED, MYROCKS
 from fakes.stores import NEEDS_STORES
+from fakes.studies import open_study
 from fakes.tikv_site import site
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import engine_of
@@ -17,7 +18,6 @@ from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify
 from lsmtune.trials import Role, TrialResult, TrialSpec
 

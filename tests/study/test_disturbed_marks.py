@@ -2,6 +2,7 @@
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.analysis.experiment_runs import finish
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.swept_words import rows, swept_document
@@ -11,7 +12,6 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study import runner
 from lsmtune.study.screen import screen
-from lsmtune.study.session import open_study
 from lsmtune.tables import Screen
 from lsmtune.trials import TrialResult, TrialSpec
 

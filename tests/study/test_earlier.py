@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.space import KnobSpace
@@ -16,7 +17,6 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.earlier import earlier_studies
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 KNOBS = "block_size,write_buffer_size,max_bytes_for_level_base,target_file_size_base"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.studies import open_study
 from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
@@ -26,7 +27,6 @@ from lsmtune.study.enough_data import (
     too_few,
 )
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify
 from lsmtune.trials import Base
 from lsmtune.workloads import Mix, Workload

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune import rescale
 from lsmtune.analysis.read_study import read_study
 from lsmtune.api.export import deployment
@@ -18,9 +19,9 @@ from lsmtune.report.study_document import show_document
 from lsmtune.rule import SizeRule
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import Scorer, cautious_metrics
+from lsmtune.study.ranking import cautious_metrics
+from lsmtune.study.record import read_record
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
@@ -90,7 +91,7 @@ def test_new_study_never_reaches_the_rule_of_older_ones(
     assert view.best_trial is not None
     assert view.best_trial.not_deployable == ()
     assert all(change.replaced is None for change in view.changes)
-    assert deployment(home, view).options.text
+    assert deployment(read_record(home, view.name), view).options.text
     assert run(["show", "s", "--home", str(home.path)]) == 0
     assert "At 1/64" not in capsys.readouterr().out  # nothing is verified
 
@@ -134,6 +135,6 @@ def test_counts_at_the_end_of_a_load_are_chance(home: Home) -> None:
     with open_study(
         home, home.study("s").settings, ScriptedEngine(script, options=OPTIONS), lambda _: None
     ) as study:
-        scorer = Scorer(study.trials(), study.objective)
+        scorer = study.history.scorer
     assert scorer.deviations["scan_sorted_runs"] == 0.3
     assert scorer.deviations["throughput_ops_s"] == 0

@@ -9,21 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.objective import Objective, front
 from lsmtune.optimizers.base import Observation
-from lsmtune.spec import make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import base_metrics, candidates, repeated_runs, undisturbed
-from lsmtune.store.records import StoredTrial
-from lsmtune.store.rows import trial_of
+from lsmtune.store.records import StoredTrial, trial_of, undisturbed
 from lsmtune.study import search as driver
 from lsmtune.study.early_stop import value_noise
 from lsmtune.study.history import History
 from lsmtune.study.search import measure_baseline, run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 RUNS = 80
@@ -42,9 +40,11 @@ def result_of(role: Role, rng: np.random.Generator) -> TrialResult:
     return found.model_copy(update={"status": Status.DISTURBED}) if is_disturbed else found
 
 
-def some_runs(
-    home: Home, goals: list[str], seed: int
-) -> tuple[Config, Objective, list[StoredTrial]]:
+Given = tuple[StudySettings, Objective, Config]
+"""Settings, objective and baseline, with which a history begins."""
+
+
+def some_runs(home: Home, goals: list[str], seed: int) -> tuple[Given, list[StoredTrial]]:
     """Runs of all kinds in any order, the first of the baseline."""
     rng = np.random.default_rng(seed)
     spec = make_spec({"study": "s", "objective": goals, "trials": 1}, "test")
@@ -63,7 +63,7 @@ def some_runs(
             StoredTrial(number, role, config, first.spec, result_of(role, rng), first.started_at,
                         float(number), None, None, f"s/{number:05d}")
         )  # fmt: skip
-    return start, study.objective, found
+    return (spec, study.objective, start), found
 
 
 @pytest.mark.parametrize("goals", [["write_amp"], ["write_amp", "total_s"]])
@@ -71,19 +71,20 @@ def some_runs(
 def test_run_by_run_it_says_what_all_runs_at_once_say(
     home: Home, goals: list[str], seed: int
 ) -> None:
-    start, objective, runs = some_runs(home, goals, seed)
-    grown = History(start, objective)
+    given, runs = some_runs(home, goals, seed)
+    _, objective, start = given
+    grown = History(*given)
     for count, run in enumerate(runs, start=1):
         grown.add([run])
         known = grown.observations  # so that the next run is added to it
-        whole = History(start, objective)
+        whole = History(*given)
         whole.add(runs[:count])
         assert list(known) == list(whole.observations)
         assert grown.to_beat == whole.to_beat
         assert grown.value_noise == whole.value_noise
-    within = [c.values for c in candidates(runs, objective) if c.excess <= 0]
+    within = [c.values for c in grown.candidates if c.excess <= 0]
     assert set(grown.to_beat) == {within[place] for place in front(within)}
-    assert grown.value_noise == value_noise(objective, base_metrics(runs), repeated_runs(runs))
+    assert grown.value_noise == value_noise(objective, grown.base, grown.repeated)
     searched = [run for run in runs if run.role is Role.TRIAL]
     assert [o.config for o in grown.observations] == [
         start, *(run.config for run in undisturbed(runs, Role.TRIAL))
@@ -95,9 +96,9 @@ def test_run_by_run_it_says_what_all_runs_at_once_say(
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_as_searched_it_is_without_what_ran_after_the_last_trial(home: Home, seed: int) -> None:
-    start, objective, runs = some_runs(home, ["write_amp"], seed)
+    given, runs = some_runs(home, ["write_amp"], seed)
     last = max(run.number for run in runs if run.role is Role.TRIAL)
-    searched, repeated = History(start, objective), History(start, objective)
+    searched, repeated = History(*given), History(*given)
     searched.add(runs[: last + 1])
     repeated.add(runs)
     repeated.add(

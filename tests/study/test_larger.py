@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.spec import make_spec
@@ -12,7 +13,6 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.larger import VerificationPlan, verification_plan, workload_at
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.study.verify import verify
 from lsmtune.trials import Role, TrialResult, TrialSpec
 

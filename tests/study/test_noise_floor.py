@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.remarks import Remarks
+from fakes.studies import open_study
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.tune import tune
 from lsmtune.engines.scripted import ScriptedEngine, measured
@@ -17,7 +18,6 @@ from lsmtune.store.home import Home
 from lsmtune.study import opening
 from lsmtune.study.noise_floor import Floor, noise_floor
 from lsmtune.study.search import measure_baseline
-from lsmtune.study.session import open_study
 from lsmtune.trials import TrialResult, TrialSpec
 
 NOISY = (2000.0, 3300.0, 5500.0)

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study import session as studies
+from lsmtune.study import opening as studies
 from lsmtune.study.search import measure_baseline
-from lsmtune.study.session import open_study
 from lsmtune.system.host import describe_host, describe_storage
 
 SPEC = StudySettings(study="s", base_runs=1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsmtune.study.seeds import workload_seed
+from lsmtune.trials import workload_seed
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.engines.scripted import ScriptedEngine, measured
@@ -17,11 +18,11 @@ from lsmtune.report.study_document import show_document
 from lsmtune.spaces import new_rule, stored_rule
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import study_objective
 from lsmtune.store.records import complete_pairs, complete_trials
 from lsmtune.study.fewest_changes import MOST_RUNS
+from lsmtune.study.history import study_objective
 from lsmtune.study.search import run_search
-from lsmtune.study.session import Session, open_study
+from lsmtune.study.session import Session
 from lsmtune.study.simplify import (
     new_winner,
     simplify_new_winner,

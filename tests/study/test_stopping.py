@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.analysis.read_study import read_study
 from lsmtune.api.plan import Plan, plan_document
 from lsmtune.cli.plan import plan_lines
@@ -14,13 +15,12 @@ from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
-from lsmtune.spaces import knob_space
+from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.study.description import describe
+from lsmtune.study.opening import describe
 from lsmtune.study.search import measure_baseline, repeat_finalists, run_search, search
-from lsmtune.study.session import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 FEW = "level0_slowdown_writes_trigger,level0_stop_writes_trigger"
@@ -200,7 +200,7 @@ def test_the_plan_says_what_may_end_the_search(tmp_path: Path) -> None:
     def plan(**given: Any) -> tuple[str, dict[str, Any]]:
         spec = make(knobs=FEW, **given)
         facts, ground = describe(spec, ScriptedEngine(planted()), tmp_path)
-        found = Plan(spec, tmp_path, facts, ground, knob_space(spec, ground), (), None)
+        found = Plan(facts, KnobSpaces(spec, ground), tmp_path, (), None)
         return " ".join(" ".join(plan_lines(found)).split()), plan_document(found)
 
     words, document = plan(until="stable")

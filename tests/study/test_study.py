@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.showing import summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
@@ -20,7 +21,7 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.runner import Event
 from lsmtune.study.search import run_search
-from lsmtune.study.session import Session, open_study
+from lsmtune.study.session import Session
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 FULL = os.strerror(errno.ENOSPC)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fakes.studies import open_study
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
@@ -18,7 +19,7 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.search import run_search
-from lsmtune.study.session import Session, open_study
+from lsmtune.study.session import Session
 from lsmtune.study.verify import verify, verify_contenders
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 from lsmtune.verdict import Verdict

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from fakes.studies import open_study
 from fakes.versions import NEW, OLD, Played
 from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.analysis.read_study import read_study
@@ -14,7 +15,6 @@ from lsmtune.experiment import VERSION
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.study.session import open_study
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 MIB = 1 << 20

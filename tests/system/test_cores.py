@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsmtune.system.cores import quota_cores, usable_cores
+from lsmtune.system.host import quota_cores, usable_cores
 
 # Ubuntu 22.04, systemd, version 2 only.
 V2_MOUNTS = """\

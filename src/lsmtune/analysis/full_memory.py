@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from lsmtune.knobs.memory import Memory
-from lsmtune.spaces import knob_space
-from lsmtune.spec import Ground, StudySettings
-from lsmtune.store.ranking import Candidate
+from lsmtune.spaces import KnobSpaces
+from lsmtune.study.ranking import Candidate
 
 _MILLION = 1_000_000
 
@@ -31,13 +30,11 @@ class FullMemory:
         return tables * _MILLION / self.keys if self.keys else 0.0
 
 
-def full_memory_of(
-    spec: StudySettings, ground: Ground | None, winner: Candidate | None
-) -> FullMemory | None:
+def full_memory_of(spaces: KnobSpaces | None, winner: Candidate | None) -> FullMemory | None:
     """Return the memory with the winner; None without one, and if the study does not check it."""
-    if winner is None or ground is None or ground.rule is None:
+    if winner is None or spaces is None or spaces.ground.rule is None:
         return None
-    space = knob_space(spec, ground)
+    space = spaces.at()
     limit = space.full_size.memory
     records = limit.records
     return FullMemory(

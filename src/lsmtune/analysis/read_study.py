@@ -1,6 +1,6 @@
 """Read the view of a study from the store."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -9,7 +9,6 @@ from typing import TypeVar
 from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.deploy import home_flag
 from lsmtune.analysis.full_memory import full_memory_of
-from lsmtune.analysis.ground import ground_of
 from lsmtune.analysis.simplification import simplification_of
 from lsmtune.analysis.study_view import (
     COMPARISON,
@@ -30,27 +29,17 @@ from lsmtune.knobs.memory import memory_bytes
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.options_file import families_in
-from lsmtune.objective import Metrics, Objective
 from lsmtune.rescale import rescaled
-from lsmtune.spaces import assumed_cache_bytes, knob_space
-from lsmtune.spec import Ground, StudySettings
+from lsmtune.spaces import KnobSpaces, assumed_cache_bytes
+from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import (
-    Candidate,
-    Scorer,
-    base_metrics,
-    candidate_of,
-    candidates,
-    front_candidates,
-    nearest_candidate,
-    study_objective,
-    undisturbed,
-)
-from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification, complete_trials
-from lsmtune.store.winner import newest_verdicts, study_winner
-from lsmtune.trials import Base, Judgement, Role
+from lsmtune.store.records import StoredStudy, StoredTrial
+from lsmtune.study.history import History
+from lsmtune.study.ranking import Candidate, nearest_candidate
+from lsmtune.study.record import StudyRecord, read_record
+from lsmtune.trials import Base, Judgement
 from lsmtune.units import parse_size
-from lsmtune.verdict import LimitCheck, Verdict
+from lsmtune.verdict import LimitCheck
 
 _Fact = TypeVar("_Fact", str, bool)
 
@@ -60,17 +49,18 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
 
     UserError if the study does not exist, or if `trial` is not a measured trial of its search.
     """
-    spec = (study := home.study(name)).settings
-    ground = None if study.base is None else ground_of(spec, study.base, study.rule)
-    stored, verifications = home.trials(study), home.verifications(study)
-    objective, base_runs = study_objective(study, spec), complete_trials(stored, Role.BASE)
-    verdicts = newest_verdicts(stored, verifications, objective, spec.scale)
-    base_config = _base_config(spec, ground, stored)
-    views, no_search = trial_views(spec, stored, objective, base_config), no_search_of(spec)
-    best = _best(study, stored, verifications, objective, trial)
+    return view_of(home, read_record(home, name), trial)
+
+
+def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyView:
+    """Return the view of a study of the home that was read before; see `read_study`."""
+    study, spec, history, spaces = record.stored, record.spec, record.history, record.spaces
+    base_config = _base_config(record)
+    views, no_search = trial_views(spec, history, base_config), no_search_of(spec)
+    best = _best(spec, history, trial)
     number = best.trial.number if best else None
-    best_trial = None if best is None else _with_deployed(spec, ground, _judged(best, views))
-    is_interrupted = not (no_search or verifications) and _is_interrupted(study, stored)
+    best_trial = None if best is None else _with_deployed(spaces, _judged(best, views))
+    is_interrupted = not (no_search or history.verifications) and _is_interrupted(study, history)
     return StudyView(
         name=study.name,
         engine=spec.engine,
@@ -80,28 +70,26 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         host=study.host,
         workload=spec.workload,
         scale=spec.scale,
-        objective=objective,
+        objective=history.objective,
         optimizer=_search_words(spec),
         seed=spec.seed,
-        memory_limit_bytes=_memory_limit(spec, ground, base_runs),
+        memory_limit_bytes=_memory_limit(record),
         base_facts=_base_facts(spec, study.base),
         families=() if study.base is None else families_in(study.base.given, spec.family),
         trials=tuple(views.values()),
-        base=_representative(base_runs, base_metrics(stored), objective),
-        base_runs=tuple(run.result.metrics for run in base_runs),
+        base=_representative(history),
+        base_runs=tuple(history.base_runs),
         best=best.trial.result.measurement if best else None,
         best_trial=best_trial,
         best_metrics=best.metrics if best else {},
-        verifications=verifications_of(stored, verifications, number, objective, spec.scale),
-        front=_front(views, stored, objective),
-        best_within_limits=_best_within_limits(views, stored, verdicts, objective),
-        simplification=simplification_of(
-            study.simplified, stored, verifications, objective, number if trial is None else None
-        ),
-        trades=() if no_search else trades(stored, verdicts, objective, best),
-        undecided=_undecided(best, stored, objective) if trial is None else (),
-        nearest=None if best or no_search else _nearest(views, stored, verdicts, objective),
-        verified=tuple(verdicts),
+        verifications=verifications_of(history, number),
+        front=_front(views, history),
+        best_within_limits=_best_within_limits(views, history),
+        simplification=simplification_of(history, number if trial is None else None),
+        trades=() if no_search else trades(history, best),
+        undecided=_undecided(best, history) if trial is None else (),
+        nearest=None if best or no_search else _nearest(views, history),
+        verified=tuple(history.verdicts),
         home_flag=home_flag(home.path),
         picked=trial is not None,
         no_search=no_search,
@@ -109,33 +97,29 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         continuing=_continuing(home, spec, no_search) if is_interrupted or no_search else None,
         is_interrupted=is_interrupted,
         planned=spec.trials,
-        online=_online_call(spec, ground, views.values(), base_config),
-        memory=full_memory_of(spec, ground, best),
-        assumed_cache_bytes=None if ground is None else assumed_cache_bytes(spec, ground),
+        online=_online_call(record, views.values(), base_config),
+        memory=full_memory_of(spaces, best),
+        assumed_cache_bytes=None if spaces is None else assumed_cache_bytes(spec, spaces.ground),
         all_sizes_scale=study.rule is not None,
         own_base=spec.base is not None,
     )
 
 
-def _base_config(
-    spec: StudySettings, ground: Ground | None, stored: Sequence[StoredTrial]
-) -> Config | None:
+def _base_config(record: StudyRecord) -> Config | None:
     """Return the config of the baseline; None if it is unknown.
 
     Online tuning has no run of the baseline.
     """
-    if spec.online is None or ground is None:
-        return next((t.config for t in complete_trials(stored, Role.BASE)), None)
-    return knob_space(spec, ground).default()
+    if record.spec.online is None or record.spaces is None:
+        return next((trial.config for trial in record.history.complete_base), None)
+    return record.spaces.at().default()
 
 
 def _online_call(
-    spec: StudySettings,
-    ground: Ground | None,
-    views: Iterable[TrialView],
-    base_config: Config | None,
+    record: StudyRecord, views: Iterable[TrialView], base_config: Config | None
 ) -> OnlineCall | None:
     """Return the newest call of online tuning; None if there is none."""
+    spec = record.spec
     changes = [(view, view.online) for view in views if view.online is not None]
     if not changes or spec.online is None or base_config is None:
         return None
@@ -145,7 +129,7 @@ def _online_call(
     kept: tuple[Change, ...] = ()
     if last_kept is not None:
         differing = changes_between(knobs_of(spec), base_config, Config(last_kept.config))
-        kept = _with_deployed(spec, ground, replace(last_kept, changes=differing)).changes
+        kept = _with_deployed(record.spaces, replace(last_kept, changes=differing)).changes
     return OnlineCall(
         tried=tuple(view for view, _ in tried),
         earlier=start,
@@ -168,12 +152,12 @@ def _engine_fact(study: StoredStudy, key: str, kind: type[_Fact]) -> _Fact:
     return fact
 
 
-def _is_interrupted(study: StoredStudy, stored: Sequence[StoredTrial]) -> bool:
+def _is_interrupted(study: StoredStudy, history: History) -> bool:
     """Return whether a search has not ended and may run more trials."""
     if study.ended is not None:
         return False
     trials = study.settings.trials
-    return trials is None or len(undisturbed(stored, Role.TRIAL)) < trials
+    return trials is None or history.searched < trials
 
 
 def check_searches(spec: StudySettings) -> None:
@@ -203,28 +187,17 @@ def _continuing(home: Home, spec: StudySettings, no_search: str | None) -> str |
     return upgrade_command(home, spec) if no_search == COMPARISON else None
 
 
-def _best(
-    study: StoredStudy,
-    stored: Sequence[StoredTrial],
-    verifications: Sequence[StoredVerification],
-    objective: Objective,
-    trial: int | None,
-) -> Candidate | None:
+def _best(spec: StudySettings, history: History, trial: int | None) -> Candidate | None:
     """Return the trial that the user picked, or the winner of a study that searches."""
-    spec = study.settings
     if trial is not None:
-        return _picked(stored, objective, trial, spec)
-    if no_search_of(spec) is not None:
-        return None
-    return study_winner(stored, verifications, objective, spec, study.simplified)
+        return _picked(history, trial, spec)
+    return history.winner() if no_search_of(spec) is None else None
 
 
-def _picked(
-    stored: Sequence[StoredTrial], objective: Objective, number: int, spec: StudySettings
-) -> Candidate:
-    picked = candidate_of(stored, objective, number)
+def _picked(history: History, number: int, spec: StudySettings) -> Candidate:
+    picked = history.candidate(number)
     if picked is None:
-        found = sorted(c.trial.number for c in candidates(stored, objective))
+        found = sorted(c.trial.number for c in history.candidates)
         known = ", ".join(map(str, found)) or "none yet"
         raise UserError(
             f"--trial {number}: not a measured trial of the search of study {spec.name!r}; "
@@ -254,18 +227,18 @@ def _judged(best: Candidate, views: Mapping[int, TrialView]) -> TrialView:
     return replace(view, runs=best.runs, median=best.value, keeps=best.can_win)
 
 
-def _with_deployed(spec: StudySettings, ground: Ground | None, trial: TrialView) -> TrialView:
+def _with_deployed(spaces: KnobSpaces | None, trial: TrialView) -> TrialView:
     """Return the trial with the values that an exported file contains.
 
     They stay unknown if the memory limit does not fit a full-size tree, which older versions of
     lsmtune allowed.
     """
-    if ground is None:
+    if spaces is None:
         return trial
     before = Config({**trial.config, **{c.knob.name: c.base for c in trial.changes}})
     try:
         at_full, base_at_full = (
-            rescaled(spec, ground, config, Fraction(1)) for config in (Config(trial.config), before)
+            rescaled(spaces, config, Fraction(1)) for config in (Config(trial.config), before)
         )
     except UserError:
         return trial
@@ -281,13 +254,10 @@ def _with_deployed(spec: StudySettings, ground: Ground | None, trial: TrialView)
     return replace(trial, changes=tuple(changes), not_deployable=at_full.reasons)
 
 
-def _front(
-    views: dict[int, TrialView], stored: Sequence[StoredTrial], objective: Objective
-) -> tuple[TrialView, ...]:
-    if not objective.pareto:
+def _front(views: dict[int, TrialView], history: History) -> tuple[TrialView, ...]:
+    if not history.objective.pareto:
         return ()
-    found = front_candidates(stored, objective)
-    return tuple(_with_medians(views, candidate) for candidate in found)
+    return tuple(_with_medians(views, candidate) for candidate in history.front)
 
 
 def _with_medians(views: dict[int, TrialView], found: Candidate) -> TrialView:
@@ -301,54 +271,44 @@ def _with_medians(views: dict[int, TrialView], found: Candidate) -> TrialView:
     )
 
 
-def _best_within_limits(
-    views: dict[int, TrialView],
-    stored: Sequence[StoredTrial],
-    verdicts: Mapping[int, Verdict],
-    objective: Objective,
-) -> TrialView | None:
+def _best_within_limits(views: dict[int, TrialView], history: History) -> TrialView | None:
     """Return the best config that probably keeps all limits, also in its verification."""
-    for found in candidates(stored, objective):
+    verdicts = history.verdicts
+    for found in history.candidates:
         verdict = verdicts.get(found.trial.number)
         if found.can_win and (verdict is None or not any(x.forbids_gain for x in verdict.limits)):
             return _with_medians(views, found)
     return None
 
 
-def _nearest(
-    views: dict[int, TrialView],
-    stored: Sequence[StoredTrial],
-    verdicts: Mapping[int, Verdict],
-    objective: Objective,
-) -> Nearest | None:
+def _nearest(views: dict[int, TrialView], history: History) -> Nearest | None:
     """Return the trial that came nearest; its verification, if any, decides the limits."""
-    found = nearest_candidate(stored, objective)
+    found = nearest_candidate(history.candidates)
     if found is None:
         return None
-    candidate, checks = found
-    verdict = verdicts.get(candidate.trial.number)
-    return Nearest(_with_medians(views, candidate), verdict.limits if verdict else checks)
+    verdict = history.verdicts.get(found.trial.number)
+    checks = verdict.limits if verdict else history.scorer.checks(found)
+    return Nearest(_with_medians(views, found), checks)
 
 
-def _undecided(
-    best: Candidate | None, stored: Sequence[StoredTrial], objective: Objective
-) -> tuple[LimitCheck, ...]:
+def _undecided(best: Candidate | None, history: History) -> tuple[LimitCheck, ...]:
     """Return the limits of a winner whose runs do not decide all of them, else nothing."""
     if best is None or best.can_win:
         return ()
-    return Scorer(stored, objective).checks(best)
+    return history.scorer.checks(best)
 
 
-def _representative(
-    runs: Sequence[StoredTrial], base: Metrics, objective: Objective
-) -> Measurement | None:
+def _representative(history: History) -> Measurement | None:
     """Return the baseline run whose objective is nearest to the median."""
+    objective = history.objective
 
     def distance(run: StoredTrial) -> float:
         metrics = run.result.metrics
-        return inf if objective.missing(metrics) else abs(objective.value(metrics, base) - 1)
+        return (
+            inf if objective.missing(metrics) else abs(objective.value(metrics, history.base) - 1)
+        )
 
-    nearest = min(runs, key=distance, default=None)
+    nearest = min(history.complete_base, key=distance, default=None)
     return nearest.result.measurement if nearest else None
 
 
@@ -370,13 +330,12 @@ def _base_facts(spec: StudySettings, base: Base | None) -> tuple[str, ...]:
     return (own, *cache, *base.notes, *left_out)
 
 
-def _memory_limit(
-    spec: StudySettings, ground: Ground | None, base_runs: Sequence[StoredTrial]
-) -> int:
+def _memory_limit(record: StudyRecord) -> int:
+    spec, spaces, base_runs = record.spec, record.spaces, record.history.complete_base
     if spec.memory is not None:
         return parse_size(spec.memory, "memory")
-    if ground is not None and ground.rule is not None:
-        return knob_space(spec, ground).full_size.memory.limit_bytes
+    if spaces is not None and spaces.ground.rule is not None:
+        return spaces.at().full_size.memory.limit_bytes
     return memory_bytes(base_runs[0].spec.settings) if base_runs else 0
 
 

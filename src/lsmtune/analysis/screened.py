@@ -3,7 +3,7 @@
 from lsmtune.batch import BatchLine, as_flags
 from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import undisturbed
+from lsmtune.store.records import undisturbed
 from lsmtune.trials import Role
 
 

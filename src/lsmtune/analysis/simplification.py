@@ -1,15 +1,13 @@
 """What a simplification took back, what each change that is left brings, and the gain it keeps."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
 
-from lsmtune.objective import Metrics, Objective
-from lsmtune.simplified import Simplified
+from lsmtune.objective import Metrics
 from lsmtune.stats import Interval, geometric_mean
-from lsmtune.store.ranking import base_metrics, repeated_runs, value_deviation
-from lsmtune.store.records import StoredTrial, StoredVerification, complete_trials
-from lsmtune.store.winner import kept_gain
+from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.study.history import History
+from lsmtune.study.ranking import value_deviation
 from lsmtune.trials import Role
 
 _DEVIATIONS = 1.96
@@ -52,24 +50,18 @@ class Simplification:
     used: bool
 
 
-def simplification_of(
-    found: Simplified | None,
-    trials: Sequence[StoredTrial],
-    verifications: Sequence[StoredVerification],
-    objective: Objective,
-    winner: int | None,
-) -> Simplification | None:
+def simplification_of(history: History, winner: int | None) -> Simplification | None:
     """Return what a simplification found, if the winner is its simple config or its raw one.
 
     None also if nothing was tried.
     """
+    found, objective, base = history.simplified, history.objective, history.base
     if found is None or winner is None or winner not in (found.simple, found.raw):
         return None
-    by_number = {trial.number: trial for trial in trials}
+    by_number = {trial.number: trial for trial in history.runs}
     raw = by_number[found.raw]
     left = raw if found.simple is None else by_number[found.simple]
-    base = base_metrics(trials)
-    tested = complete_trials(trials, Role.SIMPLIFY)
+    tested = complete_trials(history.runs, Role.SIMPLIFY)
 
     def values(trial: StoredTrial) -> list[float]:
         runs = [t.result.metrics for t in tested if t.config == trial.config]
@@ -78,7 +70,7 @@ def simplification_of(
     if not values(left) or (found.simple is None and not found.needed):
         return None  # nothing could be tried
     value, tried = geometric_mean(values(left)), len(values(left))
-    deviation = _deviation(trials, objective, base)
+    deviation = _deviation(history)
     is_gain = log(value) < -_DEVIATIONS * deviation / tried**0.5
     needed = []
     for part in found.needed:
@@ -87,8 +79,8 @@ def simplification_of(
         interval = Interval(*(exp(middle + away) for away in (0.0, -half, half)))
         share = 1 - middle / log(value) if is_gain else None
         needed.append(Needed(part.names, part.trial, len(runs), interval, share))
-    both = (v for v in reversed(verifications) if v.best_trial == found.simple)
-    kept = next((kept_gain(trials, v, objective) for v in both if v.raw_trial == found.raw), None)
+    both = (v for v in reversed(history.verifications) if v.best_trial == found.simple)
+    kept = next((history.kept_gain(v) for v in both if v.raw_trial == found.raw), None)
     return Simplification(
         raw=found.raw,
         simple=found.simple,
@@ -100,9 +92,9 @@ def simplification_of(
     )
 
 
-def _deviation(trials: Sequence[StoredTrial], objective: Objective, base: Metrics) -> float:
+def _deviation(history: History) -> float:
     """Return the standard deviation of the log of the objective between runs of one config."""
     tested: dict[str, list[Metrics]] = {}
-    for trial in complete_trials(trials, Role.SIMPLIFY):
+    for trial in complete_trials(history.runs, Role.SIMPLIFY):
         tested.setdefault(trial.config.hash, []).append(trial.result.metrics)
-    return value_deviation([*repeated_runs(trials), *tested.values()], objective, base)
+    return value_deviation([*history.repeated, *tested.values()], history.objective, history.base)

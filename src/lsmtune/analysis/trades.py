@@ -1,14 +1,13 @@
 """What a default limit costs: better configs that break exactly one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, sqrt
 
 from lsmtune.analysis.constraints import Constraint, checked
 from lsmtune.objective import Objective
-from lsmtune.store.ranking import LEAST_PROBABILITY, Candidate, Scorer, candidates
-from lsmtune.store.records import StoredTrial
-from lsmtune.verdict import Verdict
+from lsmtune.study.history import History
+from lsmtune.study.ranking import LEAST_PROBABILITY, Candidate, Scorer
 
 _MOST = 3
 _ERRORS = 2
@@ -30,22 +29,18 @@ class Trade:
     check: Constraint
 
 
-def trades(
-    trials: Sequence[StoredTrial],
-    verdicts: Mapping[int, Verdict],
-    objective: Objective,
-    winner: Candidate | None,
-) -> tuple[Trade, ...]:
+def trades(history: History, winner: Candidate | None) -> tuple[Trade, ...]:
     """Return at most three such configs, each for another limit, the best first.
 
     Without a winner, they are better than the baseline. A config that was verified is left out:
     its verification says more.
     """
+    objective = history.objective
     if objective.pareto or not objective.is_cautious:
         return ()
-    scorer, found = Scorer(trials, objective), dict[str, Trade]()
+    scorer, verdicts, found = history.scorer, history.verdicts, dict[str, Trade]()
     value, runs = (1.0, len(scorer.base_runs)) if winner is None else (winner.value, winner.runs)
-    for candidate in candidates(trials, objective):
+    for candidate in history.candidates:
         error = scorer.value_deviation * sqrt(1 / candidate.runs + 1 / runs)
         if log(candidate.value) > log(value) - _ERRORS * error:
             continue

@@ -1,16 +1,16 @@
 """Views of the single trials of a study."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
-from lsmtune.analysis.ground import study_catalogue
 from lsmtune.analysis.study_view import Change, TrialView
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.spec import StudySettings
-from lsmtune.store.ranking import Scorer, base_metrics, candidate_of, candidates, repeated_runs
 from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.study.history import History
+from lsmtune.study.record import study_catalogue
 from lsmtune.trials import Role, Status
 
 
@@ -22,16 +22,14 @@ def knobs_of(spec: StudySettings) -> dict[str, Knob]:
 
 
 def trial_views(
-    spec: StudySettings,
-    stored: Sequence[StoredTrial],
-    objective: Objective,
-    base_config: Config | None,
+    spec: StudySettings, history: History, base_config: Config | None
 ) -> dict[int, TrialView]:
     """Return the views by trial number; UserError for values that no trial can have had."""
-    base, noise = base_metrics(stored), run_noise(repeated_runs(stored), of_runs=1)
+    base, noise = history.base, run_noise(history.repeated, of_runs=1)
+    objective = history.objective
     knobs = knobs_of(spec)
     views = {}
-    for trial in stored:
+    for trial in history.runs:
         online = trial.result.online
         previous = base_config if online is None else Config(online.previous)
         _check_config(trial, trial.config, knobs, base_config)
@@ -40,17 +38,16 @@ def trial_views(
             _check_config(trial, trial.config, knobs, Config(online.previous))
         changes = changes_between(knobs, previous, trial.config) if previous else ()
         views[trial.number] = replace(_trial_view(trial, base, noise, objective), changes=changes)
-    scorer = Scorer(stored, objective)
-    tested = [t.number for t in complete_trials(stored, Role.SIMPLIFY)]
-    simpler = (candidate_of(stored, objective, number) for number in tested)
-    for found in (*candidates(stored, objective), *(c for c in simpler if c is not None)):
+    tested = [t.number for t in complete_trials(history.runs, Role.SIMPLIFY)]
+    simpler = map(history.candidate, tested)
+    for found in (*history.candidates, *(c for c in simpler if c is not None)):
         number = found.trial.number
         views[number] = replace(
             views[number],
             runs=found.runs,
             median=found.value,
             keeps=found.can_win,
-            breaks=() if found.can_win else scorer.doubtful(found),
+            breaks=() if found.can_win else history.scorer.doubtful(found),
         )
     return views
 

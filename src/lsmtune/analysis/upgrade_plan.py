@@ -4,19 +4,17 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
-from lsmtune.analysis.ground import stored_ground
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective
-from lsmtune.spaces import knob_space, preset_start
-from lsmtune.spec import MIN_PAIRS, Ground, StudySettings, make_spec
+from lsmtune.spaces import KnobSpaces, preset_start
+from lsmtune.spec import MIN_PAIRS, StudySettings, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import study_objective
 from lsmtune.store.records import complete_trials
-from lsmtune.store.winner import study_winner
+from lsmtune.study.record import read_record
 from lsmtune.trials import Role
 from lsmtune.units import VERSION_FORM, is_version
 
@@ -32,19 +30,16 @@ _CONFIGS = ("baseline", "winner")
 
 
 def upgrade_spec(
-    spec: StudySettings,
-    ground: Ground,
-    config: Config,
-    versions: Sequence[str],
-    objective: Objective,
+    spaces: KnobSpaces, config: Config, versions: Sequence[str], objective: Objective
 ) -> StudySettings:
     """Return the settings of the experiment NAME-versions.
 
-    `config` is the study's winner and `ground` its context. `versions` are the versions that the
-    user named; the study's own comes first. Both configs have the study's values at its scale.
+    `spaces` are those of the study, and `config` is its winner. `versions` are those that the user
+    named; the study's own comes first. Both configs have the study's values at its scale.
     UserError if the study does not run an installed version, if no other version is named, or if
     the config is the baseline.
     """
+    spec = spaces.spec
     own = spec.rocksdb
     if own is None:
         raise UserError(
@@ -61,11 +56,11 @@ def upgrade_spec(
             f"--rocksdb {own}: study {spec.name!r} ran this version; name another one "
             "(`lsmtune engines` lists the installed versions)"
         )
-    base = knob_space(spec, ground).default()
+    base = spaces.at().default()
     changed = config.differing(base)
     if not changed:
         raise UserError(f"--rocksdb: the config of study {spec.name!r} is that of the baseline")
-    fixed = _begun(spec, ground, changed)
+    fixed = _begun(spaces, changed)
     given: dict[str, Any] = {
         **spec.model_dump(mode="json", include=set(_KEPT), exclude_none=True),
         "study": f"{spec.name}{_SUFFIX}",
@@ -95,25 +90,23 @@ def upgrade_command(home: Home, spec: StudySettings) -> str | None:
 
     None if no study of the home has the name and the config, for example after `lsmtune rename`.
     """
-    study = home.find_study(spec.name.removesuffix(_SUFFIX))
-    if study is None or spec.sweep is None or not spec.name.endswith(_SUFFIX):
+    name = spec.name.removesuffix(_SUFFIX)
+    if spec.sweep is None or name == spec.name or home.find_study(name) is None:
         return None
-    own, ground = stored_ground(home, study.name)
-    base, trials = knob_space(own, ground).default(), home.trials(study)
+    study = read_record(home, name)
+    base, trials = study.known_spaces.at().default(), study.history.runs
     changed = {name: values[-1] for name, values in spec.sweep.factors[_FACTOR].items()}
     measured = [t for role in (Role.TRIAL, Role.SIMPLIFY) for t in complete_trials(trials, role)]
     same = [t.number for t in measured if t.config.differing(base) == changed]
     if not same:
         return None
-    objective = study_objective(study, own)
-    verifications = home.verifications(study)
-    best = study_winner(trials, verifications, objective, own, study.simplified)
+    best = study.history.winner()
     is_best = best is not None and best.trial.number in same
-    words = ["lsmtune verify", quote(study.name), *([] if is_best else [f"--trial {same[0]}"])]
+    words = ["lsmtune verify", quote(name), *([] if is_best else [f"--trial {same[0]}"])]
     return " ".join((*words, *(f"--rocksdb {version}" for version in spec.versions[1:])))
 
 
-def _begun(spec: StudySettings, ground: Ground, changed: Settings) -> Settings:
+def _begun(spaces: KnobSpaces, changed: Settings) -> Settings:
     """Return what the preset of the study changes in the baseline, at the study's scale."""
-    base = knob_space(spec, ground).base
-    return {name: base[name] for name in preset_start(spec, ground) if name not in changed}
+    base, begun = spaces.at().base, preset_start(spaces.spec, spaces.ground)
+    return {name: base[name] for name in begun if name not in changed}

@@ -13,7 +13,7 @@ from lsmtune.errors import UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.disk_space import check_space
+from lsmtune.study.host_checks import check_space
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
 from lsmtune.system.host import describe_host
@@ -60,7 +60,7 @@ def compare(
         if prepared is not None:
             check_space(asked.spec, opened)
             studies = engine_studies(asked.spec, asked.optimizers, asked.repeats)
-            curves = on_engine(studies, prepared.engine, opened, observer.running)
+            curves = on_engine(studies, prepared.engine, opened, observer)
             finished = list(_shown(curves, asked, observer.remark))
         else:
             kept = results / f"{name}-{_digest(asked)}.jsonl"

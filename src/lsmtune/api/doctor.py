@@ -22,8 +22,8 @@ from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_d
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
-from lsmtune.study.busy import other_programs_percent
 from lsmtune.study.calibration import calibrated
+from lsmtune.study.host_checks import other_programs_percent
 from lsmtune.study.observer import Observer
 from lsmtune.study.runner import DISTURBED_PERCENT
 from lsmtune.system.host import describe_host, free_bytes, nearest_existing

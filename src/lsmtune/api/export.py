@@ -7,7 +7,6 @@ from pathlib import Path
 
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.deploy import FILES, FORMATS, export_command
-from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.api.own_files import (
     OwnFile,
@@ -40,10 +39,9 @@ from lsmtune.report.words import sentence_start
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import preset_start
 from lsmtune.spec import without_load
-from lsmtune.store.home import Home
-from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.store.records import StoredTrial
+from lsmtune.study.record import StudyRecord
 from lsmtune.tables import Cluster
-from lsmtune.trials import Role
 
 RESTART = "Restart the server: it reads this file only when it starts."
 
@@ -68,20 +66,20 @@ class Deployment:
     back: Exported
 
 
-def deployment(home: Home, view: StudyView, claim: Claim | None = None) -> Deployment:
+def deployment(record: StudyRecord, view: StudyView, claim: Claim | None = None) -> Deployment:
     """Return the files to deploy and to undo: the user's file, or what the study keeps of it.
 
     `claim` is that of the view, if it is known.
     """
     form = FORMATS[view.engine][0]
     _check_trial(view)
-    exporter = _Exporter(home, view, claim or claim_of(view))
+    exporter = _Exporter(record, view, claim or claim_of(view))
     files = (exporter.file(form, None, back=back) for back in (False, True))
     return Deployment(FILES[form], *files)
 
 
 def exported(
-    home: Home,
+    record: StudyRecord,
     view: StudyView,
     form: str,
     base: Path | None,
@@ -107,7 +105,7 @@ def exported(
         raise UserError(
             f"--base: not allowed with --format {form}; allowed: options, my.cnf, tikv-toml"
         )
-    return _Exporter(home, view, claim).file(form, base, back=back)
+    return _Exporter(record, view, claim).file(form, base, back=back)
 
 
 def _check_trial(view: StudyView) -> None:
@@ -130,11 +128,12 @@ def _check_claim(view: StudyView, claim: Claim) -> None:
 class _Exporter:
     """Exports a trial of a study, or its baseline."""
 
-    def __init__(self, home: Home, view: StudyView, claim: Claim) -> None:
+    def __init__(self, record: StudyRecord, view: StudyView, claim: Claim) -> None:
         self._view = view
         self._claim = claim
-        self._trials = home.trials(home.study(view.name))
-        self._spec, self._ground = stored_ground(home, view.name)
+        self._history = record.history
+        self._spaces = record.known_spaces
+        self._spec, self._ground = record.spec, record.ground
         self._base = self._ground.base
         self._begun = preset_start(self._spec, self._ground)
 
@@ -294,7 +293,7 @@ class _Exporter:
         return command + (f" --base {base}" if base else "") + view.home_flag
 
     def _full_size(self, config: Config) -> Settings:
-        return rescaled(self._spec, self._ground, config, Fraction(1)).settings
+        return rescaled(self._spaces, config, Fraction(1)).settings
 
     def _own_of_begun(self) -> Settings:
         """Return the user's values of options that the study's preset sets."""
@@ -302,11 +301,11 @@ class _Exporter:
         return {name: own[name] for name in self._begun}
 
     def _base_run(self) -> StoredTrial:
-        return complete_trials(self._trials, Role.BASE)[0]
+        return self._history.complete_base[0]
 
     def _best_run(self) -> StoredTrial:
         best = self._view.best_trial
-        return next(t for t in self._trials if best is not None and t.number == best.number)
+        return next(t for t in self._history.runs if best is not None and t.number == best.number)
 
     def _heading(self, *, back: bool) -> str:
         claim = self._claim

@@ -1,6 +1,7 @@
 """`--knobs top:6` and `lasso:6`: the knobs that matter most in measured runs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,12 @@ _RUNS_A_COLUMN = 3
 """Minimum number of configs per column for a reliable order."""
 
 
-def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str, str]:
+def ranked_knobs(
+    wanted: str, given: Mapping[str, Any], home: Path, opened: Home | None = None
+) -> tuple[str, str]:
     """Return the N knobs of `top:N` or `lasso:N` as a list, and the source of the ranking.
 
-    Knobs that production systems leave alone are left out.
+    Knobs that production systems leave alone are left out. `opened` is the home, if it is open.
 
     UserError for an invalid N, or if the workload has no measured runs.
     """
@@ -43,7 +46,7 @@ def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str
         )
     rest = {key: value for key, value in given.items() if key != "knobs"}
     spec = make_spec(rest, f"knobs {wanted}")
-    runs, source = _measured(spec, home, ranking)
+    runs, source = _measured(spec, home, opened, ranking)
     asked = spec.parsed_objective.metrics
     metrics = [name for name in asked if name in runs.metrics] or DEFAULT_METRICS[
         spec.workload.kind
@@ -59,7 +62,9 @@ def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str
     return ",".join(names), source
 
 
-def _measured(spec: StudySettings, home: Path, ranking: str) -> tuple[Runs, str]:
+def _measured(
+    spec: StudySettings, home: Path, opened: Home | None, ranking: str
+) -> tuple[Runs, str]:
     """Return the runs to rank, and a description of their source.
 
     That is the newest screening of the workload in the home, or the one shipped with lsmtune, of
@@ -69,10 +74,10 @@ def _measured(spec: StudySettings, home: Path, ranking: str) -> tuple[Runs, str]
     name = spec.workload.name
     searched: list[tuple[Runs, str]] = []
     if home.is_dir() and any(home.iterdir()):
-        with Home(home, create=False) as opened:
-            if (found := next(_screenings(opened, spec), None)) is not None:
+        with nullcontext(opened) if opened else Home(home, create=False) as studies:
+            if (found := next(_screenings(studies, spec), None)) is not None:
                 return found
-            searched += _searches(opened, spec) if ranking == _LASSO else ()
+            searched += _searches(studies, spec) if ranking == _LASSO else ()
     if name == _SHIPPED_LOAD and spec.engine == _SHIPPED_ENGINE:
         version = nearest_shipped(spec.rocksdb or SHIPPED_VERSION)
         runs = runs_of(shipped("honest", version), catalogue_of(spec.engine, spec.workload))

@@ -6,13 +6,14 @@ from typing import Any
 
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import ResultFiles, write_results
-from lsmtune.api.study_result import Result, read_result
+from lsmtune.api.study_result import Result, result_of
 from lsmtune.engines.base import LiveEngine
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.types import Config
 from lsmtune.report.baseline_text import baseline_lines, online_lines
 from lsmtune.report.words import Ratio, counted, option_value
 from lsmtune.store.home import Home
+from lsmtune.study.host_checks import check_host
 from lsmtune.study.observer import Observer
 from lsmtune.study.online import Step, tune_online
 from lsmtune.study.opening import open_session, prepare
@@ -66,11 +67,12 @@ def run_online(
     table = spec.online or Online()
     if not isinstance(engine, LiveEngine):
         raise TypeError(f"the engine {spec.engine} cannot be tuned while it runs")
-    for remark in (*baseline_lines(ground.base, verbose=verbose), *online_lines(spec, ground)):
+    for remark in (*baseline_lines(ground.base, verbose=verbose), *online_lines(prepared.spaces)):
         observer.remark(f"baseline: {remark}")
     steps: list[Step] = []
     problem: LsmtuneError | None = None
     with Home(home_path, create=True) as home:
+        check_host(spec, home, observer)
         with open_session(home, prepared, observer) as study:
             if done := len(study.trials()):
                 observer.remark(
@@ -95,7 +97,7 @@ def run_online(
                 problem = error
         if problem is not None and not steps:
             raise problem
-        result = read_result(home, spec.name)
+        result = result_of(home, study.record)
         files = write_results(home, result, observer)
     return TunedOnline(result, files, tuple(steps), base, kept, problem)
 

@@ -4,7 +4,6 @@ from fractions import Fraction
 from pathlib import Path
 
 from lsmtune.analysis.deploy import FILES, FORMATS
-from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.api.export import RESTART, Deployment, Exported
 from lsmtune.api.own_files import my_cnf_variables, own_my_cnf, own_options
@@ -20,9 +19,8 @@ from lsmtune.report.export import (
 )
 from lsmtune.report.my_cnf import export_my_cnf
 from lsmtune.rescale import rescaled
-from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings
-from lsmtune.store.home import Home
+from lsmtune.study.record import StudyRecord
 
 _Headings = tuple[list[str], list[str]]
 """First notes of the file to deploy, and of the file to undo."""
@@ -32,16 +30,15 @@ _KEPT, _BACK = (
 )  # fmt: skip
 
 
-def online_files(home: Home, name: str, kept: Config) -> Deployment:
+def online_files(record: StudyRecord, kept: Config) -> Deployment:
     """Return the file with the changes that online tuning kept, and the file to undo them.
 
     Both have values for a full-size tree. The file is a my.cnf or an OPTIONS file. The notes of an
     OPTIONS file have the calls that change the options at run time.
     """
-    spec, ground = stored_ground(home, name)
+    spec, ground, spaces, name = record.spec, record.ground, record.known_spaces, record.stored.name
     before, after = (
-        rescaled(spec, ground, config, Fraction(1)).settings
-        for config in (knob_space(spec, ground).default(), kept)
+        rescaled(spaces, config, Fraction(1)).settings for config in (spaces.at().default(), kept)
     )
     changes = {knob: after[knob] for knob in kept if after[knob] != before[knob]}
     scale = [f"UNVERIFIED at scale 1: found at scale {spec.scale}."] if spec.scale != "1" else []
@@ -54,7 +51,7 @@ def online_files(home: Home, name: str, kept: Config) -> Deployment:
 
 
 def online_export(
-    home: Home, view: StudyView, form: str, base: Path | None, *, back: bool
+    record: StudyRecord, view: StudyView, form: str, base: Path | None, *, back: bool
 ) -> Exported:
     """Return the file to deploy, or with `back` the file to undo it.
 
@@ -70,7 +67,7 @@ def online_export(
             f"study {view.name!r}: nothing to export; online tuning kept no change. Keep the "
             "baseline"
         )
-    files = online_files(home, view.name, Config(view.online.config))
+    files = online_files(record, Config(view.online.config))
     return files.back if back else files.options
 
 

@@ -10,11 +10,11 @@ from lsmtune.api.run_time import RunTime, duration_s, measured_run_time, runs
 from lsmtune.engines.base import EngineFacts
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.metrics.options_file import families_in, family_document
-from lsmtune.spaces import knob_space
+from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import check_writable
-from lsmtune.study.disk_space import disk_bytes
 from lsmtune.study.guard import FEWEST
+from lsmtune.study.host_checks import disk_bytes
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
 from lsmtune.tables import Online
@@ -30,13 +30,26 @@ class Plan:
     `ready` is what is known about data, disk and machine, and `run` the expected time of a run.
     """
 
-    spec: StudySettings
-    home: Path
     facts: EngineFacts
-    ground: Ground
-    space: KnobSpace
+    spaces: KnobSpaces
+    home: Path
     ready: tuple[Ready, ...]
     run: RunTime | None
+
+    @property
+    def spec(self) -> StudySettings:
+        """The settings."""
+        return self.spaces.spec
+
+    @property
+    def ground(self) -> Ground:
+        """The context of the knobs."""
+        return self.spaces.ground
+
+    @property
+    def space(self) -> KnobSpace:
+        """The knob space at the scale of the trials."""
+        return self.spaces.at()
 
 
 def plan(resolved: Resolved, home: Path, observer: Observer | None = None) -> Plan:
@@ -47,10 +60,10 @@ def plan(resolved: Resolved, home: Path, observer: Observer | None = None) -> Pl
     observer = observer or Observer()
     check_writable(home)
     prepared = prepare(resolved.settings, home, observer, source=resolved.source)
-    spec, space = prepared.spec, knob_space(prepared.spec, prepared.ground)
+    spec, space = prepared.spec, prepared.spaces.at()
     ready = tuple(readiness(spec, home, space))
     run = measured_run_time(spec, home, prepared.facts)
-    return Plan(spec, home, prepared.facts, prepared.ground, space, ready, run)
+    return Plan(prepared.facts, prepared.spaces, home, ready, run)
 
 
 def online_s(spec: StudySettings, online: Online) -> tuple[float, float]:

@@ -7,9 +7,8 @@ from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import StudySettings
 from lsmtune.study import runner
-from lsmtune.study.busy import busy_text, other_programs_percent
-from lsmtune.study.disk_space import disk_bytes
 from lsmtune.study.enough_data import expected_flushes, study_must_flush, too_few
+from lsmtune.study.host_checks import busy_text, disk_bytes, other_programs_percent
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
 

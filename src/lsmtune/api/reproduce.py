@@ -4,12 +4,11 @@ from dataclasses import fields
 from pathlib import Path
 
 from lsmtune.errors import UserError, unknown_word
-from lsmtune.recipes.base import Asked, Reproduction
+from lsmtune.recipes.base import Asked, Opener, Reproduction
 from lsmtune.recipes.registry import RECIPES
 from lsmtune.store.home import Home
-from lsmtune.study.disk_space import check_space
+from lsmtune.study.host_checks import check_space
 from lsmtune.study.observer import Observer
-from lsmtune.study.opening import prepare
 from lsmtune.system.write import write_file
 
 
@@ -33,12 +32,12 @@ def reproduce(
             known = ", ".join(f"--{flag}" for flag in sorted(recipe.flags))
             raise UserError(f"--{field.name}: not an option of recipe {name}; allowed: {known}")
     studies = recipe.studies(asked)
-    for spec in studies:  # before a folder is made: it finds mistakes
-        prepare(spec, home, observer, published=True)
+    opener = Opener(home, observer)
+    opener.check(studies)  # before a folder is made: it finds mistakes
     with Home(home, create=True) as opened:
         for spec in studies:
             check_space(spec, opened)
-        found = recipe.run(asked, opened, observer.running)
+        found = recipe.run(asked, opened, opener)
         page = output or opened.path / "results" / f"{name}.html"
     write_file(page, found.page, "page", home)
     return page, found

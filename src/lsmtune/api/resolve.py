@@ -16,14 +16,18 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.api.consent import Consent, nobody_to_ask, own_study_file
-from lsmtune.api.continue_study import followed, stored_settings
-from lsmtune.api.default_optimizer import with_usual_optimizer
+from lsmtune.api.continue_study import StoredStudies, followed
 from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.errors import UserError, with_places
 from lsmtune.optimizers.registry import published_name
+from lsmtune.simulator import MODELLED_VERSION, is_installed, nearest_compared
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.spec_defaults import SYSTEM_KEYS, unused_online
 from lsmtune.study.observer import Observer
+
+_LED = "guided"
+_MOST_ERROR = 0.1
+"""Maximum median error of write amplification of a simulator that leads by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,30 +88,33 @@ def resolve(
     """
     observer = observer or Observer()
     remarks: list[str] = []
-    given = given_settings(request, consent, home)
-    apply_switches(given, request)
-    chosen = name_rocksdb(given, request.keys, home, remarks.append, consent)
-    name_ranked_knobs(given, home, observer, remarks.append)
-    made = make_spec(given, request.where, request.flag_names)
-    if "optimizer" not in given:
-        made = with_usual_optimizer(made, home, remarks.append)
-    spec, source = followed(
-        made, home, remarks.append, new_baseline=request.new_baseline, chosen=chosen
-    )
+    with StoredStudies(home, consent) as stored:
+        given = given_settings(request, consent, stored)
+        apply_switches(given, request)
+        chosen = name_rocksdb(given, request.keys, stored.settings, remarks.append)
+        name_ranked_knobs(given, stored, observer, remarks.append)
+        made = make_spec(given, request.where, request.flag_names)
+        if "optimizer" not in given:
+            made = with_usual_optimizer(made, stored, remarks.append)
+        spec, source = followed(
+            made, stored, remarks.append, new_baseline=request.new_baseline, chosen=chosen
+        )
     return Resolved(spec, source, tuple(remarks))
 
 
-def given_settings(request: Request, consent: Consent, home: Path | None = None) -> dict[str, Any]:
+def given_settings(
+    request: Request, consent: Consent, stored: StoredStudies | None = None
+) -> dict[str, Any]:
     """Return the settings of the study file, replaced by those of the request.
 
-    Without a study file, they are those of the stored study in `home` that the request names. The
+    Without a study file, they are those of the `stored` study that the request names. The
     keys that name a RocksDB are left to `name_rocksdb`.
     """
     keys = request.keys
     if request.study_file:
         given = own_study_file(request.study_file, consent)
     else:
-        given = stored_settings(home, keys.get("study"), consent) if home else {}
+        given = stored.settings(keys.get("study")) if stored else {}
     given |= {k: v for k, v in keys.items() if v is not None and k not in SYSTEM_KEYS}
     if request.workload is not None or request.num is not None:
         given["workload"] = merged_workload(given.get("workload"), request.workload, request.num)
@@ -164,7 +171,10 @@ def apply_switches(given: dict[str, Any], request: Request) -> None:
 
 
 def name_ranked_knobs(
-    given: dict[str, Any], home: Path, observer: Observer, tell: Callable[[str], None]
+    given: dict[str, Any],
+    stored: StoredStudies,
+    observer: Observer,
+    tell: Callable[[str], None],
 ) -> None:
     """Replace `top:N` or `lasso:N` by the N knobs that matter most in measured runs."""
     wanted = given.get("knobs")
@@ -173,6 +183,46 @@ def name_ranked_knobs(
     from lsmtune.api.knob_ranking import ranked_knobs  # noqa: PLC0415 - slow to import
 
     with observer.working(f"ranking the knobs for {wanted}"):
-        knobs, source = ranked_knobs(wanted, given, home)
+        knobs, source = ranked_knobs(wanted, given, stored.path, stored.home)
     tell(f"knobs: {wanted} from {source}: {knobs}")
     given["knobs"] = knobs
+
+
+def with_usual_optimizer(
+    spec: StudySettings, stored: StoredStudies, tell: Callable[[str], None]
+) -> StudySettings:
+    """Return the spec with `guided` if the simulator supports its workload and its RocksDB.
+
+    A study that was started with another optimizer keeps the normal default.
+    """
+    if not _is_simulated(spec) or _begun_with(stored, spec.name) != _LED:
+        return spec
+    # The versions of db_bench and of a library are not known before they run.
+    compared = nearest_compared(spec.rocksdb or MODELLED_VERSION)
+    if compared.write_amp_error > _MOST_ERROR:
+        tell(
+            f"optimizer: {spec.optimizer}, not {_LED}, because the simulator is too inexact for "
+            f"this RocksDB: on {compared.version}, the median error of write amplification is "
+            f"{100 * compared.write_amp_error:.0f} %"
+        )
+        return spec
+    return spec.model_copy(update={"optimizer": _LED})
+
+
+def _begun_with(stored: StoredStudies, name: str) -> str:
+    """The optimizer of an existing study; `guided` for a new one."""
+    study = stored.find(name)
+    return _LED if study is None else str(study.spec["optimizer"])
+
+
+def _is_simulated(spec: StudySettings) -> bool:
+    """Whether the simulator supports engine and workload; objectives are checked later."""
+    load = spec.workload
+    return (
+        spec.engine == "rocksdb"
+        and is_installed()
+        and "simulated" in load.preset.engines
+        and load.cannot_run_on("simulated") is None
+        and spec.warm_start is None
+        and spec.online is None
+    )

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.api.consent import Consent, nobody_to_ask, own_study_file
-from lsmtune.api.resolve import Request, Resolved, given_settings, name_ranked_knobs
+from lsmtune.api.continue_study import StoredStudies
+from lsmtune.api.resolve import (
+    Request,
+    Resolved,
+    given_settings,
+    name_ranked_knobs,
+)
 from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.batch import read_batch
 from lsmtune.errors import UserError
@@ -38,7 +44,8 @@ def resolve_screening(
     remarks: list[str] = []
     stated = {key: value for key, value in table.items() if value is not None}
     settings = with_screen(given_settings(request, consent), stated)
-    name_rocksdb(settings, request.keys, home, remarks.append, consent)
+    with StoredStudies(home, consent) as stored:
+        name_rocksdb(settings, request.keys, stored.settings, remarks.append)
     names = request.flag_names
     if request.flags:
         names |= {f"screen.{key}": f"--{key}" for key in stated}
@@ -68,7 +75,8 @@ def resolve_sweep(request: Request, home: Path, *, consent: Consent = nobody_to_
         **WITHOUT_SEARCH, "knobs": ",".join(_names(given["sweep"])),
     }  # fmt: skip
     settings = with_first_version(settings)
-    name_rocksdb(settings, request.keys, home, remarks.append, consent)
+    with StoredStudies(home, consent) as stored:
+        name_rocksdb(settings, request.keys, stored.settings, remarks.append)
     return Resolved(make_spec(settings, str(path), request.flag_names), None, tuple(remarks))
 
 
@@ -87,8 +95,9 @@ def resolve_comparison(
     remarks: list[str] = []
     given = given_settings(request, consent)
     if real:
-        name_rocksdb(given, request.keys, home, remarks.append, consent)
-        name_ranked_knobs(given, home, observer or Observer(), remarks.append)
+        with StoredStudies(home, consent) as stored:
+            name_rocksdb(given, request.keys, stored.settings, remarks.append)
+            name_ranked_knobs(given, stored, observer or Observer(), remarks.append)
     return Resolved(make_spec(given, request.where, request.flag_names), None, tuple(remarks))
 
 

@@ -8,7 +8,6 @@ from lsmtune.api.export import Deployment, deployment
 from lsmtune.api.online_files import online_files
 from lsmtune.api.study_result import Result
 from lsmtune.knobs.types import Config
-from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.system.remove import remove_file
@@ -43,6 +42,8 @@ def write_results(home: Home, result: Result, observer: Observer) -> ResultFiles
     A study that did not prove a gain has no file to deploy; an older file of this study is
     removed, because it would not fit the claim any more.
     """
+    from lsmtune.report.page import render_page  # noqa: PLC0415 - slow to import
+
     view, claim = result.view, result.claim
     folder = results_folder(home, result.study)
     page = folder / "report.html"
@@ -51,10 +52,10 @@ def write_results(home: Home, result: Result, observer: Observer) -> ResultFiles
     name = FILES[FORMATS[view.engine][0]]
     deploy, undo = folder / name, folder / f"{name}.back"
     if view.online is not None:
-        write_deployment(home, folder, online_files(home, view.name, Config(view.online.config)))
+        write_deployment(home, folder, online_files(result.record, Config(view.online.config)))
         return ResultFiles(page, deploy, undo, "" if view.online.kept else "it equals the baseline")
     if view.best_trial is not None and claim.status in ("gain", "not verified"):
-        write_deployment(home, folder, deployment(home, view, claim))
+        write_deployment(home, folder, deployment(result.record, view, claim))
         return ResultFiles(page, deploy, undo, "" if claim.gain else "not verified")
     remove_file(deploy)
     return ResultFiles(page)

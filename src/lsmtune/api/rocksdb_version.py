@@ -8,8 +8,6 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.deploy import DB_BENCH_VARIABLE
-from lsmtune.api.consent import Consent, nobody_to_ask
-from lsmtune.api.continue_study import stored_settings
 from lsmtune.engines.libraries.installed import (
     Installed,
     default_engine,
@@ -38,6 +36,9 @@ NO_ROCKSDB = (
 
 _ENGINE = "rocksdb"
 _DB_BENCH = PROGRAMS["rocksdb"]
+StoredSettings = Callable[[str], dict[str, Any]]
+"""Returns the settings of a stored study by its name; empty if there is none."""
+
 _UNKNOWN = "0.0.0"
 """Version in an OPTIONS file that `lsmtune inspect` made from a LOG without a version."""
 
@@ -45,9 +46,8 @@ _UNKNOWN = "0.0.0"
 def name_rocksdb(
     given: dict[str, Any],
     flags: Mapping[str, Any],
-    home: Path,
+    stored_settings: StoredSettings,
     tell: Callable[[str], None],
-    consent: Consent = nobody_to_ask,
 ) -> bool:
     """Put program, rocksdb or library into the settings, if the engine is rocksdb.
 
@@ -77,7 +77,7 @@ def name_rocksdb(
         given.update(named)
     elif not _names_one(given):
         given.update(
-            _of_stored_study(given.get("study"), home, consent)
+            _of_stored_study(given.get("study"), stored_settings)
             or ({"program": variable} if variable else {})
             or ({} if preset and preset.needs_db_bench else _usual(given.get("base"), tell))
         )
@@ -96,9 +96,9 @@ def _workload_name(given: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _of_stored_study(study: object, home: Path, consent: Consent) -> dict[str, str]:
+def _of_stored_study(study: object, stored_settings: StoredSettings) -> dict[str, str]:
     """Return the RocksDB of the stored study of this name; empty if there is none."""
-    stored = stored_settings(home, study, consent) if isinstance(study, str) else {}
+    stored = stored_settings(study) if isinstance(study, str) else {}
     if stored.get("engine") != _ENGINE:
         return {}
     return {key: stored[key] for key in SYSTEM_KEYS if key in stored}

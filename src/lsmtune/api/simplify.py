@@ -5,8 +5,9 @@ from pathlib import Path
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
 from lsmtune.api.results import Finished, write_results
-from lsmtune.api.study_result import read_result
+from lsmtune.api.study_result import result_of
 from lsmtune.store.home import Home
+from lsmtune.study.host_checks import check_host
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.simplify import simplify_winner
@@ -28,8 +29,9 @@ def simplify(
         check_searches(spec)
         ask_for_home(opened.path, spec.model_dump(), consent)
         prepared = prepare(spec, opened.path, observer)
+        check_host(prepared.spec, opened, observer, accept_noise=accept_noise)
         with open_session(opened, prepared, observer, accept_noise=accept_noise) as session:
             simplify_winner(session)
             verify_contenders(session)
-        result = read_result(opened, study)
+        result = result_of(opened, session.record)
         return Finished(result, write_results(opened, result, observer))

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.ground import stored_ground
-from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.read_study import view_of
 from lsmtune.batch import BatchLine, as_flags, knob_value, read_batch
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
@@ -30,8 +29,9 @@ from lsmtune.simulator import (
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, load_at, make_spec, without_load
 from lsmtune.store.home import MACHINE, Home
-from lsmtune.study.description import rule_of_new
 from lsmtune.study.observer import Observer
+from lsmtune.study.opening import rule_of_new
+from lsmtune.study.record import read_record
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Base, Protocol
 
@@ -153,13 +153,13 @@ def _checked(line: BatchLine) -> BatchLine:
 def of_study(name: str, home_path: Path) -> list[BatchLine]:
     """Return the baseline of a study, and its winner if it has one."""
     with Home(home_path, create=False) as home:
-        view = read_study(home, name)
-        spec, ground = stored_ground(home, name)
+        record = read_record(home, name)
+        view, spec = view_of(home, record), record.spec
     if spec.engine not in _ENGINES:
         raise UserError(
             f"study {name!r}: lsmtune cannot simulate the engine {spec.engine}; supported: rocksdb"
         )
-    space = knob_space(spec, ground)
+    space = record.known_spaces.at()
     configs = {"base": space.default()}
     if view.best_trial is not None:
         configs[f"trial {view.best_trial.number}"] = Config(view.best_trial.config)

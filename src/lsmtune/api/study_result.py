@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.deploy import FORMATS
-from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.read_study import view_of
 from lsmtune.analysis.study_view import ONLINE, StudyView
 from lsmtune.api.export import Exported, exported
 from lsmtune.api.online_files import online_export
 from lsmtune.report.study_document import show_document
 from lsmtune.store.home import Home
+from lsmtune.study.record import StudyRecord, read_record
 from lsmtune.system.write import write_beside_older, write_file
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Result:
 
     home: Path
     view: StudyView
+    record: StudyRecord  # what exports need; no part of the public interface
     trial: int | None = None
 
     def __repr__(self) -> str:
@@ -73,10 +75,9 @@ class Result:
     def exported(self, form: str | None, base: Path | None, *, back: bool) -> Exported:
         """Return text and source of the exported file; see `export`."""
         chosen = form or FORMATS[self.view.engine][0]
-        with Home(self.home, create=False) as home:
-            if self.view.no_search == ONLINE:
-                return online_export(home, self.view, chosen, base, back=back)
-            return exported(home, self.view, chosen, base, back=back, claim=self.claim)
+        if self.view.no_search == ONLINE:
+            return online_export(self.record, self.view, chosen, base, back=back)
+        return exported(self.record, self.view, chosen, base, back=back, claim=self.claim)
 
     def page(self, path: str | Path | None = None) -> str:
         """Return the HTML page of the study, which needs no network; write it to `path`."""
@@ -99,7 +100,12 @@ class Result:
 
 def read_result(home: Home, study: str, trial: int | None = None) -> Result:
     """Return the result of a stored study; UserError if it does not exist."""
-    return Result(home.path, read_study(home, study, trial), trial)
+    return result_of(home, read_record(home, study), trial)
+
+
+def result_of(home: Home, record: StudyRecord, trial: int | None = None) -> Result:
+    """Return the result of a study of the home that was read before."""
+    return Result(home.path, view_of(home, record, trial), record, trial)
 
 
 def stored_result(study: str, home: Path, trial: int | None = None) -> Result:

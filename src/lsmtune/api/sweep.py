@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.analysis.experiment_runs import Experiment, finish
-from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.read_study import view_of
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Swept
 from lsmtune.engines.registry import engine_of
@@ -14,6 +14,7 @@ from lsmtune.experiment import Sweep
 from lsmtune.report.baseline_text import baseline_lines
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
+from lsmtune.study.host_checks import check_host
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.session import Session
@@ -49,11 +50,11 @@ def sweep(
     prepared = prepare(spec, home_path, observer)
     for remark in version_remarks(prepared.ground.base):
         observer.remark(remark)
-    with (
-        Home(home_path, create=True) as home,
-        open_session(home, prepared, observer, accept_noise=accept_noise) as study,
-    ):
-        return SweptStudy(finished(study, observer).swept, read_study(home, prepared.spec.name))
+    with Home(home_path, create=True) as home:
+        check_host(prepared.spec, home, observer, accept_noise=accept_noise)
+        with open_session(home, prepared, observer, accept_noise=accept_noise) as study:
+            swept = finished(study, observer).swept
+            return SweptStudy(swept, view_of(home, study.record))
 
 
 def check_installed(spec: StudySettings) -> None:

@@ -1,27 +1,31 @@
 """Find better options for a workload, and verify the winner."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
-from lsmtune.api.continue_study import done_text, new_text, old_rule_text
+from lsmtune.analysis.deploy import home_flag
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
-from lsmtune.api.study_result import read_result
+from lsmtune.api.study_result import result_of
 from lsmtune.errors import UserError
 from lsmtune.report.baseline_text import baseline_lines, cache_lines, measured_lines
+from lsmtune.report.words import counted
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import base_runs
-from lsmtune.study.description import rule_of_new
+from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.enough_data import study_must_flush
+from lsmtune.study.host_checks import check_host
 from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.observer import Observer
-from lsmtune.study.opening import Prepared, open_session, prepare
+from lsmtune.study.opening import Prepared, open_session, prepare, rule_of_new
 from lsmtune.study.same_system import system_notes
 from lsmtune.study.search import measure_baseline, repeat_finalists, search
 from lsmtune.study.session import Session
 from lsmtune.study.simplify import simplify_new_winner
 from lsmtune.study.verify import verify_contenders
 from lsmtune.system.host import describe_host
+from lsmtune.trials import Role
 
 
 def tune(
@@ -43,6 +47,7 @@ def tune(
     _check_searches(resolved)
     prepared = prepare(spec, home, observer, source=resolved.source)
     with Home(home, create=True) as opened:
+        check_host(prepared.spec, opened, observer, accept_noise=accept_noise)
         with open_session(opened, prepared, observer, accept_noise=accept_noise) as study:
             _remark_start(study, prepared, observer, verbose=verbose)
             _measure_baseline(study, observer)
@@ -52,7 +57,7 @@ def tune(
                 simplify_new_winner(study)
             if study.spec.pairs:
                 verify_contenders(study)
-        result = read_result(opened, prepared.spec.name)
+        result = result_of(opened, study.record)
         return Finished(result, write_results(opened, result, observer))
 
 
@@ -61,7 +66,7 @@ def _measure_baseline(study: Session, observer: Observer) -> None:
     knobs = len(study.space.knobs)
     measure_baseline(study, lambda run_s: observer.remark(rest_text(study.spec, knobs, run_s)))
     must = study_must_flush(study.spec, study.objective.needed)
-    runs, floors = base_runs(study.trials()), noise_floor(study)
+    runs, floors = study.history.base_runs, noise_floor(study)
     for line in measured_lines(runs, floors, must_flush=must):
         observer.remark(line)
 
@@ -80,12 +85,35 @@ def _check_searches(resolved: Resolved) -> None:
 def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, verbose: bool) -> None:
     """Say what is known before the first run: earlier runs, the system, the baseline."""
     spec, done = study.spec, study.trials()
-    observer.remark(done_text(spec.name, done) if done else new_text(spec.name, study.home.path))
+    observer.remark(_done_text(spec.name, done) if done else _new_text(spec.name, study.home.path))
     if study.ground.rule is None and rule_of_new(spec) is not None:
-        observer.remark(old_rule_text(spec.name))
-    for remark in system_notes(study.stored, spec, describe_host()):
-        observer.remark(remark)
-    ground = prepared.ground
-    lines = (*baseline_lines(ground.base, verbose=verbose), *cache_lines(spec, ground))
+        observer.remark(_old_rule_text(spec.name))
+    if done:
+        for remark in system_notes(study.stored, spec, describe_host()):
+            observer.remark(remark)
+    lines = (*baseline_lines(prepared.ground.base, verbose=verbose), *cache_lines(prepared.spaces))
     for remark in lines:
         observer.remark(f"baseline: {remark}")
+
+
+def _new_text(name: str, home: Path) -> str:
+    """Return the name of a new study, and the command that shows how far it is."""
+    return f"study {name!r}: starts now; `lsmtune show {quote(name)}{home_flag(home)}` shows it"
+
+
+def _old_rule_text(name: str) -> str:
+    """Return how an older study differs from a new one, and how to start a new one."""
+    return (
+        f"study {name!r}: an older lsmtune started this study, and it goes on as before: a block "
+        "cache that you did not give keeps its full size, and the memory limit applies at the "
+        "scale of the trials. Add --new-baseline to start a study in which all sizes scale"
+    )
+
+
+def _done_text(name: str, trials: Sequence[StoredTrial]) -> str:
+    """Return what earlier calls have done of a study."""
+    base, searched = (len(complete_trials(trials, role)) for role in (Role.BASE, Role.TRIAL))
+    return (
+        f"study {name!r}: already done: {counted(base, 'run')} of the baseline, "
+        f"{counted(searched, 'complete trial')}"
+    )

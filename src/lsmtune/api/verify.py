@@ -8,16 +8,16 @@ from typing import Any
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
 from lsmtune.api.results import Finished, write_results
-from lsmtune.api.study_result import read_result
+from lsmtune.api.study_result import result_of
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
-from lsmtune.study.disk_space import check_space
+from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.larger import SPARE, VerificationPlan, verification_plan, workload_at
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, open_session, prepare
-from lsmtune.study.session import Session, open_study
+from lsmtune.study.session import Session
 from lsmtune.study.verify import chosen
 from lsmtune.study.verify import verify as run_verification
 from lsmtune.system.host import free_bytes
@@ -55,16 +55,15 @@ def verify(
     observer = observer or Observer()
     with Home(home, create=False) as opened:
         prepared, scale, workload = _prepared(opened, asked, observer, consent)
-        with open_session(
-            opened, prepared, observer, accept_noise=accept_noise, check_disk=False
-        ) as study:
+        remark_busy(prepared.spec, observer, accept_noise=accept_noise)
+        with open_session(opened, prepared, observer, accept_noise=accept_noise) as study:
             plan = _plan(study, asked, scale, workload)
             _check_disk(plan, study.spec, opened)
             if scale != study.spec.scale:
                 observer.remark(plan_text(plan, scale))
             run_verification(study, scale, workload, asked.trial, asked.pairs)
-        result = read_result(opened, asked.study, asked.trial)
-        winner = result if asked.trial is None else read_result(opened, asked.study)
+        result = result_of(opened, study.record, asked.trial)
+        winner = result if asked.trial is None else result_of(opened, study.record)
         return Finished(result, write_results(opened, winner, observer))
 
 
@@ -79,11 +78,7 @@ def plan_verification(
     observer = observer or Observer()
     with Home(home, create=False) as opened:
         prepared, scale, workload = _prepared(opened, asked, observer, consent)
-        found = (prepared.facts, prepared.ground)
-        with (
-            observer.running(prepared.spec) as listener,
-            open_study(opened, prepared.spec, prepared.engine, listener, found) as study,
-        ):
+        with open_session(opened, prepared, observer) as study:
             return _plan(study, asked, scale, workload), scale
 
 

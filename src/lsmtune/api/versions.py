@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.ground import stored_ground
-from lsmtune.analysis.read_study import check_searches, read_study
+from lsmtune.analysis.read_study import check_searches, view_of
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Swept
 from lsmtune.analysis.swept_words import swept_document
@@ -21,8 +20,10 @@ from lsmtune.report.words import listed
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
+from lsmtune.study.host_checks import check_host
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
+from lsmtune.study.record import read_record
 from lsmtune.study.same_system import check_same_system
 from lsmtune.study.verify import no_winner
 from lsmtune.system.host import describe_host, describe_storage
@@ -86,9 +87,10 @@ def _compared(
     _check_same_baseline(home.study(name), spec, home, prepared.facts, prepared.ground)
     for remark in version_remarks(prepared.ground.base):
         observer.remark(remark)
+    check_host(spec, home, observer, accept_noise=accept_noise)
     with open_session(home, prepared, observer, accept_noise=accept_noise) as session:
         result = finished(session, observer)
-        view = read_study(home, spec.name)
+        view = view_of(home, session.record)
     upgrade = compare_versions(table, result.outcome.runs)
     page = home.path / "results" / spec.name / "report.html"
     title = f"Study {name}: winner and baseline on RocksDB {listed(list(table.versions))}"
@@ -101,14 +103,14 @@ def _planned(
     home: Home, name: str, trial: int | None, versions: Sequence[str]
 ) -> tuple[StudySettings, int]:
     """Return the settings of the experiment, and the number of the winner's trial."""
-    check_searches(home.study(name).settings)
-    view = read_study(home, name, trial)
+    record = read_record(home, name)
+    check_searches(record.spec)
+    view = view_of(home, record, trial)
     if view.best_trial is None:
         raise no_winner(name)
     number = view.best_trial.number
-    spec, ground = stored_ground(home, name)
-    config = next(t.config for t in home.trials(home.study(name)) if t.number == number)
-    return upgrade_spec(spec, ground, config, versions, view.objective), number
+    config = next(t.config for t in record.history.runs if t.number == number)
+    return upgrade_spec(record.known_spaces, config, versions, view.objective), number
 
 
 def _check_is_the_same(home: Home, spec: StudySettings) -> None:

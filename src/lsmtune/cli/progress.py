@@ -13,8 +13,7 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, median_metrics
 from lsmtune.report.words import TIMES
 from lsmtune.spec import StudySettings
-from lsmtune.store.ranking import base_runs
-from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.store.records import StoredTrial, base_runs, complete_trials
 from lsmtune.study.observer import SOON_S, Observer
 from lsmtune.study.runner import Event, Listener
 from lsmtune.trials import Role, Status

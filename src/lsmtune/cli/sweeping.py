@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsmtune.analysis.ground import study_catalogue
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept
 from lsmtune.analysis.swept_words import TOO_FEW_FLUSHES, answers, library_lines, mean_word, rows
@@ -14,6 +13,7 @@ from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, counted, metric_value
 from lsmtune.spec import StudySettings
 from lsmtune.store.records import machine_text
+from lsmtune.study.record import study_catalogue
 from lsmtune.study.sweep import BASE_EVERY
 from lsmtune.workloads import Workload
 

@@ -20,14 +20,14 @@ from lsmtune.learning.threads import one_thread
 from lsmtune.objective import parse_objective
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.reading import read_text
-from lsmtune.recipes.base import Progress
 from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.study.foretelling import Simulated, foretelling
+from lsmtune.study.observer import Observer
+from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workers import worker_pool
 from lsmtune.system.write import place_to_write, write_whole
@@ -148,10 +148,11 @@ def engine_studies(
 
 
 def on_engine(
-    studies: Sequence[StudySettings], engine: Engine, home: Home, progress: Progress
+    studies: Sequence[StudySettings], engine: Engine, home: Home, observer: Observer
 ) -> Iterator[Curve]:
     """Yield the searches; each is a study of the home."""
     for spec in studies:
-        with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
+        prepared = prepare(spec, home.path, observer, engine=engine)
+        with open_session(home, prepared, observer) as study:
             run_search(study)
             yield curve_of(spec.optimizer, spec.seed, study.history.observations)

@@ -75,6 +75,16 @@ def check_not_removed(text: str) -> None:
         )
 
 
+def check_optimizer(text: str) -> None:
+    """Raise UserError if the text names no optimizer, without importing one that has no options."""
+    name, _, given = text.partition(":")
+    check_not_removed(text)
+    if name not in OPTIMIZERS:
+        raise UserError(f"optimizer: {unknown_word('optimizer', name, OPTIMIZERS)}")
+    if given:
+        _with_options(name, given)
+
+
 def make_optimizer(
     text: str,
     earlier: Sequence["Earlier"] = (),
@@ -85,10 +95,8 @@ def make_optimizer(
     With earlier studies it begins with what they found. `foretelling` gives what may guide one that
     is guided. UserError naming what there is.
     """
+    check_optimizer(text)
     name, _, given = text.partition(":")
-    check_not_removed(text)
-    if name not in OPTIMIZERS:
-        raise UserError(f"optimizer: {unknown_word('optimizer', name, OPTIMIZERS)}")
     if name == _GUIDED and not given:
         optimizer: Optimizer = _module("guided").Guided(foretelling())
     else:

@@ -1,22 +1,16 @@
 """Run a recipe's controlled experiment and collect its results."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from lsmtune.analysis.experiment_runs import Experiment, finish
-from lsmtune.engines.base import Engine
-from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep
-from lsmtune.recipes.base import Progress
+from lsmtune.recipes.base import Opener
 from lsmtune.report.facts import workload_text
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.session import open_study
 from lsmtune.workloads import EngineName, Workload
 
 _ANY_MEMORY = "1TiB"
-
-Make = Callable[[StudySettings], Engine]
-"""Function that makes the engine of a study."""
 
 
 def experiment_spec(
@@ -59,16 +53,8 @@ def method_lines(title: str, experiment: Experiment) -> Iterator[str]:
 
 
 def run_experiment(
-    spec: StudySettings,
-    home: Home,
-    progress: Progress,
-    make: Make = engine_of,
-    logs_of: Sequence[tuple[int, ...]] = (),
+    spec: StudySettings, home: Home, opener: Opener, logs_of: Sequence[tuple[int, ...]] = ()
 ) -> Experiment:
     """Run what is missing of a recipe's experiment; read the LOGs of the cells `logs_of`."""
-    engine = make(spec)
-    with (
-        progress(spec) as listener,
-        open_study(home, spec, engine, listener, published=True) as study,
-    ):
+    with opener.open(home, spec) as study:
         return finish(study, logs_of)

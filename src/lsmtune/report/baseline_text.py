@@ -7,8 +7,7 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.report.memory_text import assumed_cache_text
 from lsmtune.report.words import number, quantity
-from lsmtune.spaces import assumed_cache_bytes, catalogue_in, knob_space
-from lsmtune.spec import Ground, StudySettings
+from lsmtune.spaces import KnobSpaces, assumed_cache_bytes, catalogue_in
 from lsmtune.spec_defaults import BYTES_PER_SYNC
 from lsmtune.study.noise_floor import Floor
 from lsmtune.trials import Base
@@ -31,14 +30,15 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
     return lines
 
 
-def cache_lines(spec: StudySettings, ground: Ground) -> list[str]:
+def cache_lines(spaces: KnobSpaces) -> list[str]:
     """Return a remark if the user's file does not say how large the block cache is."""
-    size = assumed_cache_bytes(spec, ground)
+    size = assumed_cache_bytes(spaces.spec, spaces.ground)
     return [] if size is None else [assumed_cache_text(size)]
 
 
-def online_lines(spec: StudySettings, ground: Ground) -> list[str]:
+def online_lines(spaces: KnobSpaces) -> list[str]:
     """Return remarks about knobs that online tuning leaves out, and about a changed baseline."""
+    spec, ground = spaces.spec, spaces.ground
     if spec.online is None:
         return []
     lines, base = [], ground.base
@@ -48,7 +48,7 @@ def online_lines(spec: StudySettings, ground: Ground) -> list[str]:
             f"online tuning leaves out {', '.join(names)}: the C API of RocksDB "
             f"{ground.rocksdb_version} cannot change options of an open database"
         )
-    if knob_space(spec, ground).base.get(BYTES_PER_SYNC) != base.settings.get(BYTES_PER_SYNC):
+    if spaces.at().base.get(BYTES_PER_SYNC) != base.settings.get(BYTES_PER_SYNC):
         lines.append(
             f"online tuning begins with {BYTES_PER_SYNC} = 1 MiB instead of 0, because every "
             "change of an option of the database has this effect"

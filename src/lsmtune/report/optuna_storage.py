@@ -20,13 +20,13 @@ from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from lsmtune.analysis.ground import study_catalogue
-from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.read_study import view_of
 from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.store.home import Home
-from lsmtune.store.records import StoredStudy, StoredTrial
+from lsmtune.store.records import StoredTrial
+from lsmtune.study.record import StudyRecord, read_record, study_catalogue
 from lsmtune.system.workdir import sweep_workdirs, workdir
 from lsmtune.system.write import place_to_write
 from lsmtune.trials import Status
@@ -58,10 +58,11 @@ def export_study(home: Home, name: str, file: Path) -> int:
     A file from an earlier export is replaced. Raises UserError if the file has other content or
     cannot be written.
     """
-    study, view = home.study(name), read_study(home, name)
+    record = read_record(home, name)
+    view = view_of(home, record)
     file = _place(file, home)
     _check_is_ours(file)
-    trials = _frozen_trials(home, study, view)
+    trials = _frozen_trials(record, view)
     try:
         sweep_workdirs(file.parent)
         with workdir(file.parent, f".{file.name}-{os.getpid()}") as directory:
@@ -142,10 +143,9 @@ def _study_attributes(view: StudyView) -> dict[str, Any]:
     }
 
 
-def _frozen_trials(home: Home, study: StoredStudy, view: StudyView) -> list[FrozenTrial]:
-    spec = study.settings
-    stored = home.trials(study)
-    alike = {v.id for v in home.verifications(study) if v.scale == spec.scale} | {None}
+def _frozen_trials(record: StudyRecord, view: StudyView) -> list[FrozenTrial]:
+    spec, stored = record.spec, record.history.runs
+    alike = {v.id for v in record.history.verifications if v.scale == spec.scale} | {None}
     knobs = [knob.scaled(float(spec.scale_value)) for knob in study_catalogue(spec).knobs]
     distributions = _distributions(knobs, [trial.config for trial in stored])
 

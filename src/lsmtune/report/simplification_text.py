@@ -5,7 +5,7 @@ from math import log
 
 from lsmtune.analysis.simplification import Needed, Simplification
 from lsmtune.report.words import Ratio, counted, listed
-from lsmtune.store.winner import LEAST_KEPT_GAIN
+from lsmtune.study.ranking import LEAST_KEPT_GAIN
 
 NEEDED_TITLE = "What each change brings"
 

@@ -1,4 +1,7 @@
-"""The database file of a home: opened for reading, and changed only by what changes a study."""
+"""The database file of a home: how it is opened, and the steps that bring it to this format.
+
+It is opened for reading, and changed only by what changes a study.
+"""
 
 import os
 import sqlite3
@@ -6,7 +9,119 @@ from contextlib import suppress
 from pathlib import Path
 
 from lsmtune.errors import UserError
-from lsmtune.store.migrations import APPLICATION_ID, check_version, is_newest, migrate
+
+APPLICATION_ID = 0x6C736D74
+"""The number in the header of an SQLite file that says it is a database of lsmtune ("lsmt")."""
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE study (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        created_at TEXT NOT NULL,
+        spec TEXT NOT NULL,          -- JSON of the study's settings
+        engine TEXT NOT NULL,        -- JSON of what the engine says of itself
+        host TEXT NOT NULL           -- JSON of the machine's facts
+    );
+    CREATE TABLE verification (
+        id INTEGER PRIMARY KEY,
+        study_id INTEGER NOT NULL REFERENCES study (id),
+        created_at TEXT NOT NULL,
+        best_trial INTEGER NOT NULL, -- number of the trial that is verified
+        scale TEXT NOT NULL,
+        workload TEXT NOT NULL       -- JSON
+    );
+    CREATE TABLE trial (
+        id INTEGER PRIMARY KEY,
+        study_id INTEGER NOT NULL REFERENCES study (id),
+        number INTEGER NOT NULL,     -- counts up within the study
+        role TEXT NOT NULL,
+        verification_id INTEGER REFERENCES verification (id),
+        pair INTEGER,                -- within the verification
+        config TEXT NOT NULL,        -- JSON of the tuned knobs
+        spec TEXT NOT NULL,          -- JSON of all that the engine was given
+        result TEXT NOT NULL,        -- JSON: status, reason, measurement
+        started_at TEXT NOT NULL,
+        duration_s REAL NOT NULL,
+        evidence TEXT NOT NULL,      -- folder below the home's evidence folder
+        UNIQUE (study_id, number)
+    );
+    """,
+    # The preset that was called "all" when there were no more knobs is "core" now.
+    """
+    UPDATE study SET spec = json_set(spec, '$.knobs', 'core')
+    WHERE json_extract(spec, '$.knobs') = 'all';
+    """,
+    # Why the search has ended, in words; NULL while it goes on.
+    """
+    ALTER TABLE study ADD COLUMN ended TEXT;
+    """,
+    # The limits by which the study is judged, as JSON; NULL for studies of lsmtune 0.2 and
+    # older, which had other default limits and another rule.
+    """
+    ALTER TABLE study ADD COLUMN constraints TEXT;
+    """,
+    # The preset "core" of RocksDB lost the options that production systems leave alone.
+    """
+    UPDATE study SET spec = json_set(spec, '$.knobs', 'core-0.2')
+    WHERE json_extract(spec, '$.knobs') = 'core'
+    AND coalesce(json_extract(spec, '$.engine'), 'rocksdb') IN ('rocksdb', 'simulated');
+    """,
+    # The rule by which the study sizes its trials, as JSON; NULL for studies of lsmtune 0.2 and
+    # older, and for published ones.
+    """
+    ALTER TABLE study ADD COLUMN rule TEXT;
+    """,
+    # The result of a simplification, as JSON; NULL before it. And the trial that it began with,
+    # which also runs in a verification of the simple config.
+    """
+    ALTER TABLE study ADD COLUMN simplified TEXT;
+    ALTER TABLE verification ADD COLUMN raw_trial INTEGER;
+    """,
+)
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise UserError if a newer lsmtune made the database."""
+    if (version := _version(connection)) > len(MIGRATIONS):
+        raise UserError(
+            f"{path}: a newer lsmtune wrote this file in format {version}, and this lsmtune reads "
+            f"only formats up to {len(MIGRATIONS)}; upgrade lsmtune"
+        )
+
+
+def is_newest(connection: sqlite3.Connection) -> bool:
+    """Return whether the database has the newest format."""
+    return _version(connection) == len(MIGRATIONS)
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the database to the newest version; UserError when it is newer than this lsmtune."""
+    while (version := _version(connection)) != len(MIGRATIONS):
+        check_version(connection, path)
+        _step(connection, version)
+    # Homes of lsmtune 0.2 and older have none.
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _step(connection: sqlite3.Connection, version: int) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _version(connection) == version:  # otherwise another process has done it meanwhile
+            for statement in MIGRATIONS[version].split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {version + 1}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
 
 DATABASE = "lsmtune.sqlite3"
 

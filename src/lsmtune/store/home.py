@@ -1,15 +1,12 @@
 """The home folder: the database, the evidence, the locks and the work directories."""
 
 import errno
-import gzip
 import json
 import os
-import shutil
 import sqlite3
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from datetime import UTC, datetime
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,18 +14,27 @@ from typing import Any, Self
 from lsmtune.errors import LsmtuneError, UserError, unknown_word
 from lsmtune.simplified import Simplified
 from lsmtune.store.database import DATABASE, open_to_read, open_to_write
-from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
-from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of, whole
-from lsmtune.system.links import refuse_link, refuse_links
+from lsmtune.store.evidence import keep_files, kept_files, read_kept
+from lsmtune.store.records import (
+    NewTrial,
+    StoredStudy,
+    StoredTrial,
+    StoredVerification,
+    name_of,
+    now_text,
+    problem_of,
+    study_of,
+    trial_of,
+    verification_of,
+    whole,
+)
+from lsmtune.system.links import refuse_links
 from lsmtune.system.remove import remove_folder
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
 from lsmtune.workloads import Workload
 
 MACHINE = "machine.json"
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-_ZIPPED = ".gz"
-_ZIPPED_LEVEL = 1
-"""Fast: the time between two trials counts, and logs shrink well at any level."""
 
 
 def is_home(path: Path) -> bool:
@@ -213,18 +219,21 @@ class Home:
             self._db.execute("DELETE FROM verification WHERE study_id = ?", (study.id,))
             self._db.execute("DELETE FROM study WHERE id = ?", (study.id,))
 
-    def update_spec(self, study: StoredStudy, spec: Mapping[str, Any]) -> None:
+    def update_spec(self, study: StoredStudy, spec: dict[str, Any]) -> StoredStudy:
         """Replace the settings of a study (its budget may grow)."""
         self._write("UPDATE study SET spec = ? WHERE id = ?", (json.dumps(spec), study.id))
+        return replace(study, spec=spec)
 
-    def update_simplified(self, study: StoredStudy, found: Simplified) -> None:
+    def update_simplified(self, study: StoredStudy, found: Simplified) -> StoredStudy:
         """Store the result of a simplification."""
         values = found.model_dump_json(), study.id
         self._write("UPDATE study SET simplified = ? WHERE id = ?", values)
+        return replace(study, simplified=found)
 
-    def update_ended(self, study: StoredStudy, ended: str | None) -> None:
+    def update_ended(self, study: StoredStudy, ended: str | None) -> StoredStudy:
         """Keep why the search of a study has ended; None when it goes on."""
         self._write("UPDATE study SET ended = ? WHERE id = ?", (ended, study.id))
+        return replace(study, ended=ended)
 
     def add_trial(self, study: StoredStudy, trial: NewTrial, files: Mapping[str, Path]) -> int:
         """Keep a trial: first its evidence, then its row, in one transaction; its number."""
@@ -233,7 +242,7 @@ class Home:
         folder = f"{study.name}/{number:05d}"
         path = create_workdir(self.evidence / study.name, f"{number:05d}")
         with self._kept():
-            _keep_evidence(path, trial, files)
+            keep_files(path, trial, files)
         self._write(
             "INSERT INTO trial (study_id, number, role, verification_id, pair, config, spec, "
             "result, started_at, duration_s, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -287,27 +296,18 @@ class Home:
 
     def read_evidence(self, trial: StoredTrial, name: str) -> str | None:
         """The text of a file that was kept with a trial, or None; UserError if it is damaged."""
-        folder = self.evidence / trial.evidence
-        path = folder / f"{name}.gz"
-        for place in (folder, path):
-            refuse_link(place)
-        if not path.is_file():
-            return None
-        try:
-            with gzip.open(path, "rt", errors="replace") as file:
-                return file.read()
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise UserError(f"{path}: the file is damaged: {error}") from error
+        return read_kept(self.evidence / trial.evidence, name)
 
     def evidence_files(self, trial: StoredTrial) -> dict[str, Path]:
         """The files that were kept with a trial, by their names; each is compressed."""
-        folder = self.evidence / trial.evidence
-        return {path.name.removesuffix(_ZIPPED): path for path in folder.glob(f"*{_ZIPPED}")}
+        return kept_files(self.evidence / trial.evidence)
 
     def sweep_evidence(self, study: StoredStudy) -> None:
         """Remove the folders of trials that were cut off before their row was written."""
         sweep_drafts(self.evidence / study.name)
-        kept = {Path(trial.evidence).name for trial in self.trials(study)}
+        with self._reading(f"a trial of study {study.name!r}"):
+            rows = self._db.execute("SELECT evidence FROM trial WHERE study_id = ?", (study.id,))
+            kept = {Path(row["evidence"]).name for row in rows}
         for path in (self.evidence / study.name).glob("[0-9]*"):
             if path.name not in kept:
                 with suppress(UserError):  # it has no marker: somebody else has put it there
@@ -380,21 +380,3 @@ def _identity(file: Path) -> tuple[int, int]:
 
 def _reason(error: OSError | sqlite3.Error) -> str:
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
-
-
-def _keep_evidence(folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> None:
-    (folder / "spec.json").write_text(trial.spec.model_dump_json(indent=1))
-    for name, path in files.items():
-        if path.suffix == _ZIPPED:
-            shutil.copyfile(path, folder / f"{name}{_ZIPPED}")
-            continue
-        with (
-            path.open("rb") as source,
-            closing(gzip.open(folder / f"{name}{_ZIPPED}", "wb", _ZIPPED_LEVEL)) as target,
-        ):
-            shutil.copyfileobj(source, target)
-
-
-def now_text() -> str:
-    """The present moment as ISO 8601 text in UTC."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

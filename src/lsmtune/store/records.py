@@ -1,18 +1,24 @@
-"""The rows of the store as records."""
+"""The rows of the store as records, and the checks of each row that is read."""
 
+import re
+import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import isfinite
 from typing import Any
 
 from pydantic import ValidationError
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
+from lsmtune.reading import parse_json
 from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.tables import problem_text
+from lsmtune.tables import STUDY_NAME, problem_text, study_name
 from lsmtune.trials import Base, Origin, Role, Status, TrialResult, TrialSpec
+from lsmtune.units import parse_scale
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
 
@@ -107,6 +113,11 @@ class StoredStudy:
         return machine_text(self.host)
 
 
+def now_text() -> str:
+    """The present moment as ISO 8601 text in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
 def machine_text(host: Mapping[str, Any]) -> str:
     """Return the recorded host in a few words: its CPU and the number of its cores."""
     return f"{host['cpu_model'] or 'unknown CPU'}, {host['logical_cpus']} cores"
@@ -166,6 +177,20 @@ def complete_trials(trials: Iterable[StoredTrial], role: Role) -> list[StoredTri
     return [t for t in trials if t.role is role and t.result.status is Status.COMPLETE]
 
 
+def undisturbed(trials: Iterable[StoredTrial], *roles: Role) -> list[StoredTrial]:
+    """The trials of these roles, without those that ran again because others disturbed them."""
+    return [
+        trial
+        for trial in trials
+        if trial.role in roles and trial.result.status is not Status.DISTURBED
+    ]
+
+
+def base_runs(trials: Iterable[StoredTrial]) -> list[Mapping[str, float]]:
+    """The metrics of each complete run of the baseline."""
+    return [trial.result.metrics for trial in complete_trials(trials, Role.BASE)]
+
+
 def complete_pairs(
     trials: Iterable[StoredTrial],
     verification: StoredVerification,
@@ -182,3 +207,107 @@ def complete_pairs(
         for pair, found in sorted(runs, key=lambda key: (key[0] or 0, key[1]))
         if found is role and (pair, Role.VERIFY_BASE) in runs
     ]
+
+
+_EVIDENCE = rf"{STUDY_NAME}/\d{{5,}}"
+"""Folder of a trial below the folder of all evidence: study and number."""
+
+
+def study_of(row: sqlite3.Row) -> StoredStudy:
+    """Return the row of a study as a record; ValueError, TypeError or UserError if it is none."""
+    text = row["constraints"]
+    constraints = None if text is None else parse_json(text, "constraints")
+    if constraints is not None and not _is_list_of_tables(constraints):
+        raise ValueError("constraints: must be a list of tables")
+    return StoredStudy(
+        id=whole(row, "id"),
+        name=name_of(row),
+        created_at=_time(row, "created_at"),
+        spec=_table(row, "spec"),
+        engine=_table(row, "engine"),
+        host=_table(row, "host"),
+        constraints=None if constraints is None else tuple(constraints),
+        ended=None if row["ended"] is None else str(row["ended"]),
+        stored_rule=None if row["rule"] is None else _table(row, "rule"),
+        simplified=None
+        if row["simplified"] is None
+        else Simplified.model_validate(_table(row, "simplified")),
+    )
+
+
+def trial_of(row: sqlite3.Row) -> StoredTrial:
+    """Return the row of a trial as a record; ValueError, TypeError or UserError if it is none."""
+    if not re.fullmatch(_EVIDENCE, row["evidence"]):
+        raise ValueError(f"evidence = {row['evidence']!r}: must be STUDY/NUMBER")
+    config = _table(row, "config")
+    if not all(isinstance(value, bool | int | float | str) for value in config.values()):
+        raise ValueError("config: the values of knobs must be numbers, words, true or false")
+    return StoredTrial(
+        number=whole(row, "number"),
+        role=Role(row["role"]),
+        config=Config(config),
+        spec=TrialSpec.model_validate(_table(row, "spec")),
+        result=TrialResult.model_validate(_table(row, "result")),
+        started_at=_time(row, "started_at"),
+        duration_s=_seconds(row, "duration_s"),
+        verification_id=None if row["verification_id"] is None else whole(row, "verification_id"),
+        pair=None if row["pair"] is None else whole(row, "pair"),
+        evidence=row["evidence"],
+    )
+
+
+def verification_of(row: sqlite3.Row) -> StoredVerification:
+    """Return the row of a verification as a record; the same errors as `trial_of`."""
+    return StoredVerification(
+        id=whole(row, "id"),
+        best_trial=whole(row, "best_trial"),
+        scale=str(parse_scale(row["scale"], "scale")),
+        workload=Workload.model_validate_json(row["workload"]),
+        raw_trial=None if row["raw_trial"] is None else whole(row, "raw_trial"),
+    )
+
+
+def name_of(row: sqlite3.Row) -> str:
+    """Return the name of the row of a study; ValueError if lsmtune cannot have given it."""
+    try:
+        return study_name(row["name"])
+    except ValueError as error:
+        raise ValueError(f"name = {row['name']!r}: {error}") from error
+
+
+def problem_of(error: Exception) -> str:
+    """Return what is wrong with a row, in one line."""
+    if isinstance(error, ValidationError):
+        return problem_text(dict(error.errors()[0]), None)
+    return " ".join(str(error).split())
+
+
+def _table(row: sqlite3.Row, column: str) -> dict[str, Any]:
+    table = parse_json(row[column], column)
+    if not isinstance(table, dict):
+        raise ValueError(f"{column}: must be a table")
+    return table
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, dict) for part in value)
+
+
+def whole(row: sqlite3.Row, column: str) -> int:
+    """Return an integer of a row; ValueError if it is none."""
+    value = row[column]
+    if not isinstance(value, int):
+        raise ValueError(f"{column} = {value!r}: must be an integer")
+    return value
+
+
+def _seconds(row: sqlite3.Row, column: str) -> float:
+    value = row[column]
+    if not isinstance(value, int | float) or not isfinite(value):
+        raise ValueError(f"{column} = {value!r}: must be a number")
+    return float(value)
+
+
+def _time(row: sqlite3.Row, column: str) -> str:
+    datetime.fromisoformat(row[column])
+    return str(row[column])

@@ -11,7 +11,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.simulator import Machine, Measured, Probe, Run, fitted_constants
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings, without_load
-from lsmtune.study.description import describe
+from lsmtune.study.opening import describe
 from lsmtune.system.host import describe_host
 from lsmtune.system.lock import host_lock
 from lsmtune.system.workdir import sweep_workdirs, workdir

@@ -8,13 +8,12 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.limits import known_limits
-from lsmtune.objective import Objective
+from lsmtune.objective import Objective, median_metrics
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.earlier import FEWEST, Earlier
 from lsmtune.spec import ALL_STUDIES, StudySettings
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import base_metrics
-from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
+from lsmtune.store.records import StoredStudy, StoredTrial, base_runs, complete_trials
 from lsmtune.trials import Role
 
 _ALL = (ALL_STUDIES,)
@@ -99,7 +98,7 @@ def _earlier(
 ) -> Earlier:
     """The runs as observations: of the objective asked for now, against that study's own base."""
     factor = float(spec.scale_value / other.settings.scale_value)
-    base, asked = base_metrics(runs), spec.parsed_objective
+    base, asked = median_metrics(base_runs(runs)), spec.parsed_objective
     known = set.intersection(set(base), *(set(trial.result.metrics) for trial in runs))
     objective = replace(asked, limits=known_limits(asked.limits, known))
 

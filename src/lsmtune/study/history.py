@@ -1,34 +1,83 @@
-"""The runs of a study as its search uses them, kept up to date run by run."""
+"""The runs of a study, and what follows from them: search, reports and exports ask it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import prod
 
+from pydantic import TypeAdapter, ValidationError
+
+from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
-from lsmtune.objective import Metrics, Objective
+from lsmtune.limits import Limit, earlier_default_limits
+from lsmtune.objective import Metrics, Objective, parse_objective
 from lsmtune.optimizers.base import Observation
-from lsmtune.store.ranking import (
-    Scorer,
-    base_runs,
-    cautious_metrics,
-    repeated_runs,
-    searched_runs,
+from lsmtune.simplified import Simplified
+from lsmtune.spec import StudySettings
+from lsmtune.stats import Interval
+from lsmtune.store.records import (
+    StoredStudy,
+    StoredTrial,
+    StoredVerification,
+    complete_pairs,
+    complete_trials,
     undisturbed,
 )
-from lsmtune.store.records import StoredTrial
 from lsmtune.study.early_stop import value_noise
+from lsmtune.study.ranking import (
+    Candidate,
+    Scorer,
+    cautious_metrics,
+    contenders,
+    current_simplified,
+    first_unverified,
+    kept_gain,
+    pareto_front,
+    ranked,
+    verdict_of,
+    without_outdone,
+)
+from lsmtune.tables import problem_text
 from lsmtune.trials import Role, Status
+from lsmtune.verdict import Pair, Verdict
 
 Values = tuple[float, ...]
+_LIMITS = TypeAdapter(tuple[Limit, ...])
+
+
+def study_objective(stored: StoredStudy, spec: StudySettings) -> Objective:
+    """Return the objective of a study with the limits that it is judged by."""
+    if stored.constraints is not None:
+        return replace(
+            spec.parsed_objective,
+            limits=_limits(stored),
+            most_pairs=max(spec.pairs, spec.max_pairs),
+            is_cautious=stored.stored_rule is not None,
+        )
+    earlier = earlier_default_limits(spec.workload, spec.engine)
+    found = parse_objective(spec.objective, spec.limits, earlier)
+    return replace(found, by_intervals=False)
+
+
+def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
+    try:
+        return _LIMITS.validate_python(stored.constraints)
+    except ValidationError as error:
+        problem = problem_text(dict(error.errors()[0]), None)
+        raise UserError(f"limits of study {stored.name!r}: {problem}") from error
 
 
 class History:
-    """All runs of a study, and what they tell the optimizer and the pruning.
+    """All runs and verifications of a study, and what follows from them.
 
-    The cost of a run of a new config does not depend on the number of earlier runs. A run of the
+    It is updated once per finished run, and made from the stored rows when a study is opened. The
+    cost of a run of a new config does not depend on the number of earlier runs. A run of the
     baseline, or another run of a known config, changes the noise, so everything is judged again.
     """
 
-    def __init__(self, start: Config, objective: Objective) -> None:
+    def __init__(
+        self, spec: StudySettings, objective: Objective, start: Config | None = None
+    ) -> None:
+        """Begin without runs. `start` is the config of the baseline; a search needs it."""
         self.runs: list[StoredTrial] = []
         """All runs, in the order in which they ended."""
         self.complete_base: list[StoredTrial] = []
@@ -37,29 +86,44 @@ class History:
         """The number of trials of the search, without disturbed ones that ran again."""
         self.used_s = 0.0
         """The time that all trials of the search took, in seconds."""
+        self.verifications: list[StoredVerification] = []
+        """The verifications, in the order in which they began."""
+        self.simplified: Simplified | None = None
+        """The stored simplification; `current_simplified` is the one that still counts."""
+        self.objective = objective
+        self._spec = spec
         self._start = start
-        self._objective = objective
-        self._measured: set[Config] = set()
+        self._of_config: dict[Config, list[Metrics]] = {}
+        self._of_verification: dict[int, list[StoredTrial]] = {}
+        self._scorer: Scorer | None = None
         self._judged: _Judged | None = None
+        self._candidates: list[Candidate] | None = None
+        self._verdicts: dict[tuple[int, Role, int], Verdict | None] = {}
 
     def add(self, runs: Iterable[StoredTrial]) -> None:
         """Add the next runs of the study."""
         for run in runs:
             self.runs.append(run)
             is_complete = run.result.status is Status.COMPLETE
+            if run.verification_id is not None:
+                self._of_verification.setdefault(run.verification_id, []).append(run)
             if run.role is Role.BASE and is_complete:
                 self.complete_base.append(run)
-                self._judged = None
+                self._judge_again()
             elif run.role in (Role.TRIAL, Role.REPEAT) and is_complete:
-                if run.config in self._measured:
-                    self._judged = None
-                self._measured.add(run.config)
+                if run.config in self._of_config:
+                    self._judge_again()
+                self._of_config.setdefault(run.config, []).append(run.result.metrics)
+                self._candidates = None
             if run.role is Role.TRIAL:
                 self.used_s += run.duration_s
                 if run.result.status is not Status.DISTURBED:
                     self.searched += 1
                     if self._judged is not None:
                         self._judged.add(run, [run.result.metrics] if is_complete else [])
+
+    def _judge_again(self) -> None:
+        self._scorer = self._judged = self._candidates = None
 
     def as_searched(self) -> "History":
         """The history as the search left it, without what ran after its last trial.
@@ -68,20 +132,41 @@ class History:
         """
         if not self.runs or self.runs[-1].role is Role.TRIAL:
             return self
-        left = History(self._start, self._objective)
+        left = History(self._spec, self.objective, self._start)
         last = max((at for at, run in enumerate(self.runs) if run.role is Role.TRIAL), default=-1)
         left.add(self.runs[: last + 1])
         return left
+
+    # The baseline, noise, and what the optimizer sees.
+
+    @property
+    def base_runs(self) -> list[dict[str, float]]:
+        """The metrics of each complete run of the baseline."""
+        return [run.result.metrics for run in self.complete_base]
+
+    @property
+    def base(self) -> Metrics:
+        """The baseline: the medians of its runs; empty without a run."""
+        return self.scorer.base
+
+    @property
+    def repeated(self) -> list[Sequence[Metrics]]:
+        """The runs of the baseline and of every config that ran again: they show the noise."""
+        groups: list[Sequence[Metrics]] = [self.base_runs, *self._of_config.values()]
+        return [runs for runs in groups if len(runs) > 1]
+
+    @property
+    def scorer(self) -> Scorer:
+        """Compares configs with the baseline, by the noise of all repeated runs."""
+        if self._scorer is None:
+            base = self.complete_base[0].config if self.complete_base else None
+            self._scorer = Scorer(self.objective, self.base_runs, self.repeated, base)
+        return self._scorer
 
     @property
     def observations(self) -> Sequence[Observation]:
         """The baseline and the trials of the search as the optimizer sees them."""
         return self._known.observations
-
-    @property
-    def base(self) -> Metrics:
-        """The baseline: the medians of its runs."""
-        return self._known.base
 
     @property
     def value_noise(self) -> Values:
@@ -100,34 +185,158 @@ class History:
         """Return whether the config is the baseline or was tried by the search."""
         return config in self._known.tried
 
+    def runs_of(self, config: Config) -> Sequence[Metrics]:
+        """Return the metrics of all complete runs of a config in the search."""
+        return self._of_config.get(config, ())
+
     @property
     def _known(self) -> "_Judged":
         if self._judged is None:
-            self._judged = _Judged(self._start, self._objective, self.runs)
+            if self._start is None:
+                raise ValueError("the observations need the config of the baseline")
+            self._judged = _Judged(self, self._start)
         return self._judged
+
+    # Configs, the best first.
+
+    @property
+    def candidates(self) -> Sequence[Candidate]:
+        """The measured configs of the search, those with the best objective first."""
+        if self._candidates is None:
+            trials = complete_trials(self.runs, Role.TRIAL)
+            found = (self.scorer.candidate(t, self._of_config[t.config]) for t in trials)
+            self._candidates = sorted((c for c in found if c is not None), key=lambda c: c.value)
+        return self._candidates
+
+    def candidate(self, number: int) -> Candidate | None:
+        """Return the trial of that number, of the search or a simplification, as a candidate."""
+        in_search = (c for c in self.candidates if c.trial.number == number)
+        if (found := next(in_search, None)) is not None:
+            return found
+        tested = complete_trials(self.runs, Role.SIMPLIFY)
+        trial = next((t for t in tested if t.number == number), None)
+        if trial is None:
+            return None
+        runs = [t.result.metrics for t in tested if t.config == trial.config]
+        return self.scorer.candidate(trial, runs)
+
+    @property
+    def ranked(self) -> list[Candidate]:
+        """The configs that beat the baseline and probably keep all limits; see `ranked`."""
+        return ranked(self.candidates)
+
+    @property
+    def front(self) -> list[Candidate]:
+        """The Pareto front within the limits; see `pareto_front`."""
+        return pareto_front(self.candidates, self.objective)
+
+    # Verification and winner.
+
+    @property
+    def contenders_of_search(self) -> list[Candidate]:
+        """The configs that may be verified, without a simplification; see `contenders`."""
+        cautious = self.objective.is_cautious
+        return contenders(self.candidates, self.scorer, is_cautious=cautious)
+
+    @property
+    def current_simplified(self) -> Simplified | None:
+        """The simplification while it is of the best config."""
+        return current_simplified(self.simplified, self.contenders_of_search, self.verifications)
+
+    @property
+    def contenders(self) -> list[Candidate]:
+        """The configs that may be verified, the best first.
+
+        After a simplification, they are the simple config and the raw winner.
+        """
+        simplified = self.current_simplified
+        if simplified is None or simplified.simple is None:
+            return self.contenders_of_search
+        both = (self.candidate(number) for number in (simplified.simple, simplified.raw))
+        return [candidate for candidate in both if candidate is not None]
+
+    def runs_of_verification(self, verification: StoredVerification) -> list[StoredTrial]:
+        """Return the runs of a verification."""
+        return self._of_verification.get(verification.id, [])
+
+    def pairs(self, verification: StoredVerification, role: Role = Role.VERIFY_BEST) -> list[Pair]:
+        """Return the complete pairs of runs of a verification, with the side of that role."""
+        return complete_pairs(self.runs_of_verification(verification), verification, role)
+
+    def kept_gain(self, verification: StoredVerification) -> Interval | None:
+        """Return which share of the raw winner's gain the simple config keeps; see `kept_gain`."""
+        return kept_gain(self.runs_of_verification(verification), self.objective)
+
+    def verdict(self, verification: StoredVerification, role: Role) -> Verdict | None:
+        """Return what the pairs of a side say; None while they are too few."""
+        pairs = self.pairs(verification, role)
+        key = verification.id, role, len(pairs)
+        if key not in self._verdicts:
+            is_own = verification.scale == self._spec.scale
+            self._verdicts[key] = verdict_of(pairs, self.objective, is_own=is_own)
+        return self._verdicts[key]
+
+    @property
+    def verdicts(self) -> dict[int, Verdict]:
+        """The verdict of each trial in its newest verification, by the number of the trial.
+
+        A verification that has not yet run as many pairs as a claim needs says nothing.
+        """
+        return self._newest_verdicts(self.verifications)
+
+    @property
+    def proven(self) -> set[int]:
+        """The numbers of the trials whose gain is proven by their newest verification."""
+        return {number for number, verdict in self.verdicts.items() if verdict.claim == "gain"}
+
+    def winner(self) -> Candidate | None:
+        """Return the winner of the study, its verifications considered; None without one.
+
+        It is the best config whose gain is proven; of a simplification, the simple config if it
+        keeps enough of the gain. Without a proven gain, see `first_unverified`. What decides is
+        the newest verification at the study's own scale and load; one at another shows whether the
+        gain carries over.
+        """
+        own = self._spec.scale, self._spec.workload
+        ordered = sorted(self.verifications, key=lambda v: (v.scale, v.workload) == own)
+        verdicts = self._newest_verdicts(ordered)
+        proven = {number for number, verdict in verdicts.items() if verdict.claim == "gain"}
+        used = without_outdone(proven, ordered, self.kept_gain)
+        found = [self.candidate(number) for number in used]
+        best = min((c for c in found if c is not None), key=lambda c: c.value, default=None)
+        return first_unverified(self.contenders, verdicts) if best is None else best
+
+    def _newest_verdicts(self, verifications: Iterable[StoredVerification]) -> dict[int, Verdict]:
+        found = {}
+        for verification in verifications:
+            for number in (verification.raw_trial, verification.best_trial):
+                role = None if number is None else verification.role_of(number)
+                verdict = None if role is None else self.verdict(verification, role)
+                if number is not None and verdict is not None:
+                    found[number] = verdict
+        return found
 
 
 class _Judged:
     """What the runs say while the baseline and the noise stay the same."""
 
-    def __init__(self, start: Config, objective: Objective, runs: Sequence[StoredTrial]) -> None:
-        self._objective = objective
-        self._scorer = Scorer(runs, objective)
-        self.base = self._scorer.base
-        self.value_noise = value_noise(objective, self.base, repeated_runs(runs))
+    def __init__(self, history: History, start: Config) -> None:
+        objective = self._objective = history.objective
+        self._scorer = history.scorer
+        self._base = base = history.base
+        self.value_noise = value_noise(objective, base, history.repeated)
         self.to_beat: list[Values] = []
         first = Observation(
             start,
-            objective.values(self.base, self.base),
-            objective.violation(self.base, self.base),
-            metrics=self.base,
-            runs=self._values(base_runs(runs)),
+            objective.values(base, base),
+            objective.violation(base, base),
+            metrics=base,
+            runs=self._values(history.base_runs),
         )
         self.observations = [first]
         self.tried = {start}
-        searched = searched_runs(runs)
-        for trial in undisturbed(runs, Role.TRIAL):
-            self.add(trial, searched.get(trial.config, []))
+        for trial in undisturbed(history.runs, Role.TRIAL):
+            self.add(trial, history.runs_of(trial.config))
 
     def add(self, trial: StoredTrial, runs: Sequence[Metrics]) -> None:
         """Add a trial of the search, with the metrics of all complete runs of its config."""
@@ -139,7 +348,7 @@ class _Judged:
                 self._beat(found.values)
 
     def _observed(self, trial: StoredTrial, runs: Sequence[Metrics]) -> Observation:
-        asked, base, cut = self._objective, self.base, trial.result.status is Status.CUT
+        asked, base, cut = self._objective, self._base, trial.result.status is Status.CUT
         metrics = trial.result.bounds if cut else trial.result.metrics
         if any(name not in metrics for name in asked.metrics):
             return Observation(trial.config, None, None)
@@ -157,7 +366,7 @@ class _Judged:
         if len(runs) < 2:  # noqa: PLR2004 - a single run is no repeat
             return ()
         asked = self._objective
-        return tuple(asked.values(run, self.base) for run in runs if not asked.missing(run))
+        return tuple(asked.values(run, self._base) for run in runs if not asked.missing(run))
 
     def _beat(self, values: Values) -> None:
         if any(_is_as_good(other, values) for other in self.to_beat):

@@ -8,7 +8,7 @@ from statistics import median
 
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.spec import MIN_PAIRS, StudySettings
-from lsmtune.store.records import StoredTrial, complete_pairs, complete_trials
+from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.session import Session
 from lsmtune.study.verify import begun
 from lsmtune.trials import Role
@@ -101,7 +101,7 @@ def _amount(load: Workload) -> float:
 def pairs_done(study: Session, trial: StoredTrial, scale: str, workload: Workload) -> int:
     """Return how many pairs of a verification have run."""
     earlier = begun(study, trial, scale, workload)
-    return 0 if earlier is None else len(complete_pairs(study.trials(), earlier))
+    return 0 if earlier is None else len(study.history.pairs(earlier))
 
 
 def most_pairs(spec: StudySettings, pairs: int | None) -> tuple[int, int]:

@@ -7,7 +7,6 @@ from math import exp, sqrt
 from lsmtune.objective import Metrics, log_deviation
 from lsmtune.spec import MIN_PAIRS
 from lsmtune.stats import half_width
-from lsmtune.store.ranking import base_runs
 from lsmtune.study.session import Session
 
 _ALWAYS = "throughput_ops_s"
@@ -36,7 +35,7 @@ def noise_floor(study: Session) -> list[Floor]:
     The baseline must have been measured. `pairs` is the maximum of the study's verification, and
     6, the least of any verification, if the study verifies nothing.
     """
-    runs = base_runs(study.trials())
+    runs = study.history.base_runs
     pairs = max(study.spec.pairs, study.spec.max_pairs) if study.spec.pairs else MIN_PAIRS
     names = dict.fromkeys((*study.objective.metrics, _ALWAYS))
     return [_floor(name, runs, pairs) for name in names if all(name in run for run in runs)]

@@ -15,8 +15,7 @@ from lsmtune.optimizers.base import Observation, Optimizer, seen
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import StudySettings
 from lsmtune.stats import Interval
-from lsmtune.store.home import now_text
-from lsmtune.store.records import NewTrial
+from lsmtune.store.records import NewTrial, now_text
 from lsmtune.study.guard import LOSS, cost_ratio, gains, loses, shifted
 from lsmtune.study.session import Session
 from lsmtune.system.lock import host_lock

@@ -1,36 +1,54 @@
-"""The one way to open a study: describe engine and host, check, lock, then run.
+"""The one way to open a study: start the engine once, check, lock, then run.
 
     prepared = prepare(settings, home_path, observer)
     with Home(home_path, create=True) as home, open_session(home, prepared, observer) as study:
         measure_baseline(study)
 
-`prepare` starts the engine once to read its version and options, and finds mistakes before
-anything is written. `open_session` holds the lock of the study while it is open.
+`prepare` starts the engine to read its version and options, and finds mistakes before anything is
+written. `open_session` holds the lock of the study while it is open.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from lsmtune.engines.base import Engine, EngineFacts
+from lsmtune.engines.base import Borrowed, Engine, EngineFacts, OwnBase
+from lsmtune.engines.option_files import base_text, check_readable
 from lsmtune.engines.registry import engine_of
+from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import UserError
+from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.optimizers.registry import check_not_removed, check_optimizer, is_removed
+from lsmtune.reading import read_text
 from lsmtune.rule import SizeRule
-from lsmtune.spaces import knob_space, with_fitting_scale
+from lsmtune.spaces import (
+    KnobSpaces,
+    memory_limits,
+    new_rule,
+    stored_rule,
+    with_fitting_scale,
+)
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home, is_home
-from lsmtune.study.busy import busy_remark
-from lsmtune.study.copied_runs import copy_runs
-from lsmtune.study.description import describe, rule_of_new
-from lsmtune.study.disk_space import check_space
+from lsmtune.store.records import NewTrial, StoredStudy
+from lsmtune.study.earlier import check_earlier
 from lsmtune.study.observer import Observer
 from lsmtune.study.online import check_objective
 from lsmtune.study.same_system import check_same_system
-from lsmtune.study.session import Session, open_study
-from lsmtune.system.host import describe_host, describe_storage
-from lsmtune.system.workdir import scratch
+from lsmtune.study.session import Session
+from lsmtune.system.host import describe_host, describe_storage, usable_cores
+from lsmtune.system.lock import study_lock
+from lsmtune.system.workdir import scratch, sweep_workdirs, workdir
+from lsmtune.trials import Role, Status
+from lsmtune.workloads import Workload
+
+_WITH_FAMILIES = ("rocksdb", "simulated")
+"""Engines that tune one column family of the user's OPTIONS file."""
+_COPIED_ROLES = (Role.BASE, Role.TRIAL, Role.REPEAT)
+_NOT_COPIED = (Status.CUT, Status.DISTURBED)
+"""Runs that were cut short because of the earlier objective, or were repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +61,30 @@ class Prepared:
     spec: StudySettings
     engine: Engine
     facts: EngineFacts
-    ground: Ground
+    spaces: KnobSpaces
     source: str | None = None
+
+    @property
+    def ground(self) -> Ground:
+        """The context of the study's knobs."""
+        return self.spaces.ground
+
+    @property
+    def engine_record(self) -> dict[str, object]:
+        """The facts of the engine, and the baseline, as they are stored."""
+        facts = self.facts
+        return {
+            "version": facts.version,
+            "program": facts.program,
+            "assertions_enabled": facts.assertions_enabled,
+            "origin": facts.origin and facts.origin.model_dump(),
+            "versions": {
+                version: one.origin.model_dump()
+                for version, one in facts.versions.items()
+                if one.origin is not None
+            },
+            "base": self.ground.base.model_dump(mode="json"),
+        }
 
 
 def prepare(
@@ -52,67 +92,53 @@ def prepare(
     home_path: Path,
     observer: Observer,
     *,
+    engine: Engine | None = None,
     source: str | None = None,
     source_rule: str | None = None,
     published: bool = False,
 ) -> Prepared:
     """Start the engine once to read its version and options, and fit the scale to the baseline.
 
-    The runs of the study `source` also count for this one. A new study has the rule of sizes of
-    the study `source_rule`; a `published` one keeps the sizes of a paper and has no rule. Nothing
-    is written outside a temporary folder.
+    The engine is that of the settings, if none is given. The runs of the study `source` also count
+    for this one. A new study has the rule of sizes of the study `source_rule`; a `published` one
+    keeps the sizes of a paper and has no rule. Nothing is written outside a temporary folder.
     UserError if engine, baseline, knobs, memory, scale or optimizer cannot be used.
     """
-    engine = engine_of(spec)
+    engine = engine or engine_of(spec)
     rule = rule_of(spec, home_path, source or source_rule, published=published)
     if spec.online is not None:
         check_objective(spec)
     starting = f"starting {spec.engine} to read its version and options"
     with scratch() as folder, observer.working(starting):
         facts, ground = describe(spec, engine, folder, rule)
-    if spec.memory is not None and spec.screen is None and spec.sweep is None and rule is None:
-        _check_full_size(spec, ground)
     fitting, remark = with_fitting_scale(spec, ground)
     if remark is not None:
         observer.remark(remark)
-    return Prepared(fitting, engine, facts, ground, source)
+    spaces = KnobSpaces(fitting, ground)
+    if spec.memory is not None and spec.screen is None and spec.sweep is None and rule is None:
+        _check_full_size(spaces)
+    spaces.check()
+    return Prepared(fitting, engine, facts, spaces, source)
 
 
-@contextmanager
-def open_session(
-    home: Home,
-    prepared: Prepared,
-    observer: Observer,
-    *,
-    accept_noise: bool = False,
-    check_disk: bool = True,
-) -> Iterator[Session]:
-    """Open a study for runs, new or as an earlier call left it, and hold its lock.
+def describe(
+    spec: StudySettings, engine: Engine, folder: Path, rule: SizeRule | None = None
+) -> tuple[EngineFacts, Ground]:
+    """Return the facts of the engine and the context of a study with this rule of sizes.
 
-    With `accept_noise`, runs that other programs disturb are marked and not repeated. The observer
-    hears if other programs use too much CPU time. UserError if the disk may be too small, if
-    another process works on the study, or if the study exists with other settings or ran on
-    another system. Without `check_disk`, the caller checks the disk for the runs that it plans.
+    It works in a folder of its own in `folder`. UserError where the engine, the user's base or the
+    optimizer cannot be used. A stored study whose optimizer was removed can be described, because
+    most of its runs need no optimizer.
     """
-    spec = prepared.spec
-    if prepared.source is not None:
-        host, storage = describe_host(), describe_storage(home.path)
-        check_same_system(home.study(prepared.source), spec, prepared.facts, host, storage)
-    if check_disk:
-        check_space(spec, home)
-    found = (prepared.facts, prepared.ground)
-    with (
-        observer.running(spec) as listener,
-        open_study(
-            home, spec, prepared.engine, listener, found, accept_noise=accept_noise
-        ) as study,
-    ):
-        if prepared.source is not None:
-            copy_runs(home, home.study(prepared.source), study.stored)
-        listener.recall(study.trials())
-        if (remark := busy_remark(spec, accept_noise=accept_noise)) is not None:
-            observer.remark(remark)
-        yield study
+    if not is_removed(spec.optimizer):
+        check_optimizer(spec.optimizer)
+    check_files(spec.workload)
+    own = _own_base(spec)
+    with workdir(folder, f"{spec.name}-describe") as directory:
+        facts = engine.describe(directory)
+        base = engine.base(facts, own, directory)
+    catalogue = engine.catalogue.with_families(spec.workload.column_families)
+    return facts, Ground(catalogue, base, describe_host().max_open_files, rule)
 
 
 def rule_of(
@@ -131,11 +157,148 @@ def rule_of(
     return None if published else rule_of_new(spec)
 
 
-def _check_full_size(spec: StudySettings, ground: Ground) -> None:
+def rule_of_new(spec: StudySettings) -> SizeRule | None:
+    """Return the rule of sizes of a new study on this host."""
+    return new_rule(spec, spec.deploy_cores or usable_cores())
+
+
+def _check_full_size(spaces: KnobSpaces) -> None:
     """Raise UserError if the memory limit does not fit the full-size tree of the exported file."""
     try:
-        knob_space(spec, ground, Fraction(1))
+        spaces.at(Fraction(1))
     except UserError as error:
         raise UserError(
             f"{error}; the file to deploy has options for scale 1, so the limit applies there too"
         ) from error
+
+
+def check_files(load: Workload) -> None:
+    """Raise UserError if a file or folder that the workload names cannot be read."""
+    for path in load.file_paths:
+        try:
+            path.stat()
+        except OSError as error:
+            raise UserError(f"workload: cannot read the file {path}: {error.strerror}") from error
+
+
+def _own_base(spec: StudySettings) -> OwnBase | None:
+    _check_family(spec)
+    if spec.base is None:
+        return None
+    text = read_text(Path(spec.base), f"base: {spec.base}")
+    check_readable(text, spec.base, spec.engine)
+    options, notes = base_text(text, spec.base)
+    if spec.engine in _WITH_FAMILIES and "family" not in spec.model_fields_set:
+        check_default_family(options, Path(spec.base), spec.family)
+    return OwnBase(options, spec.family, notes)
+
+
+def _check_family(spec: StudySettings) -> None:
+    """Raise UserError for a column family that the study cannot tune."""
+    if spec.family == DEFAULT_FAMILY:
+        return
+    if spec.engine not in _WITH_FAMILIES:
+        raise UserError(f"family: not used by engine {spec.engine}; remove --family (key family)")
+    if spec.base is None:
+        raise UserError(
+            f"family: {spec.family!r} is not in any file; name your OPTIONS file with --base (key "
+            "base)"
+        )
+
+
+@contextmanager
+def open_session(
+    home: Home, prepared: Prepared, observer: Observer, *, accept_noise: bool = False
+) -> Iterator[Session]:
+    """Open a study for runs, new or as an earlier call left it, and hold its lock.
+
+    With `accept_noise`, runs that other programs disturb are marked and not repeated. UserError if
+    another process works on the study, or if the study exists with other settings or ran on
+    another system.
+    """
+    spec, engine = prepared.spec, prepared.engine
+    with observer.running(spec) as listener, study_lock(home.lock_path(spec.name), _study(spec)):
+        source = None if prepared.source is None else home.study(prepared.source)
+        if source is not None:
+            _check_system(home, source, prepared)
+        sweep_workdirs(home.work)
+        found = home.find_study(spec.name)
+        stored = _create(home, prepared) if found is None else _continued(home, found, prepared)
+        try:
+            if source is not None:
+                copy_runs(home, source, stored)
+            session = Session(
+                home, stored, prepared.spaces, engine, listener, accept_noise=accept_noise
+            )
+            listener.recall(session.trials())
+            yield session
+        finally:
+            if isinstance(engine, Borrowed):
+                engine.give_back()
+
+
+def _study(spec: StudySettings) -> str:
+    return f"study {spec.name!r}"
+
+
+def _create(home: Home, prepared: Prepared) -> StoredStudy:
+    spec, rule = prepared.spec, prepared.ground.rule
+    check_not_removed(spec.optimizer)
+    if spec.warm_start is not None:
+        check_earlier(home, spec)
+    limits = (*spec.parsed_objective.limits, *memory_limits(spec, rule))
+    return home.add_study(
+        spec.name,
+        spec.model_dump(mode="json"),
+        prepared.engine_record,
+        {**asdict(describe_host()), "storage": asdict(describe_storage(home.path))},
+        [asdict(limit) for limit in limits],
+        rule=stored_rule(spec, rule),
+    )
+
+
+def _continued(home: Home, stored: StoredStudy, prepared: Prepared) -> StoredStudy:
+    """Return the stored study with the settings of this call; UserError if it is another study."""
+    spec = prepared.spec
+    _check_is_the_same(stored, spec)
+    _check_system(home, stored, prepared)
+    stored = home.update_spec(stored, spec.model_dump(mode="json"))
+    home.sweep_evidence(stored)
+    if stored.base is not None:
+        return stored
+    return home.update_engine(stored, prepared.engine_record)
+
+
+def _check_system(home: Home, stored: StoredStudy, prepared: Prepared) -> None:
+    """Raise UserError if engine or host are not those of the stored runs."""
+    host, storage = describe_host(), describe_storage(home.path)
+    check_same_system(stored, prepared.spec, prepared.facts, host, storage)
+
+
+def _check_is_the_same(stored: StoredStudy, spec: StudySettings) -> None:
+    before = stored.settings
+    if not (changed := spec.changed_since(before)):
+        return
+    then, now = before.lasting(), spec.lasting()
+    changes = ", ".join(
+        f"{key} was {then.get(key)!r} and is now {now.get(key)!r}" for key in changed
+    )
+    raise UserError(
+        f"study {spec.name!r} exists with other settings ({changes}); choose another --study"
+    )
+
+
+def copy_runs(home: Home, source: StoredStudy, target: StoredStudy) -> None:
+    """Copy the runs of a study that the other one does not have yet.
+
+    The configs, workload and engine of both studies must be the same.
+    """
+    known = {trial.started_at for trial in home.trials(target)}
+    for trial in home.trials(source):
+        usable = trial.role in _COPIED_ROLES and trial.result.status not in _NOT_COPIED
+        if not usable or trial.started_at in known:
+            continue
+        new = NewTrial(
+            trial.role, trial.config, trial.spec, trial.result, trial.started_at, trial.duration_s
+        )
+        home.add_trial(target, new, home.evidence_files(trial))

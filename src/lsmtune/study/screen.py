@@ -13,14 +13,12 @@ from lsmtune.knobs.types import Config
 from lsmtune.spec import StudySettings, catalogue_of, load_at
 from lsmtune.spec_defaults import check_system
 from lsmtune.stats import ratio_interval
-from lsmtune.store.ranking import undisturbed
-from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.store.records import StoredTrial, complete_trials, undisturbed
 from lsmtune.study.runner import Task
 from lsmtune.study.search import measure_baseline
-from lsmtune.study.seeds import workload_seed
 from lsmtune.study.session import Session
 from lsmtune.tables import Screen
-from lsmtune.trials import Role
+from lsmtune.trials import Role, workload_seed
 from lsmtune.units import format_duration
 from lsmtune.workloads import Workload
 

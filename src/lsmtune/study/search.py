@@ -9,24 +9,16 @@ from lsmtune.engines.base import (
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.simulator import load_machine
-from lsmtune.store.ranking import (
-    base_metrics,
-    candidates,
-    front_candidates,
-    ranked_candidates,
-    searched_runs,
-)
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.earlier import earlier_studies
 from lsmtune.study.early_stop import hopeless
 from lsmtune.study.enough_data import check_base_run, check_before_run
 from lsmtune.study.foretelling import Simulated, foretelling
 from lsmtune.study.runner import Task
-from lsmtune.study.seeds import workload_seed
 from lsmtune.study.session import Session
 from lsmtune.study.stopping import why_to_stop
 from lsmtune.system.host import describe_host
-from lsmtune.trials import Role, Status
+from lsmtune.trials import Role, Status, workload_seed
 from lsmtune.units import format_duration
 
 GROUPS_OF_FINALISTS = 3
@@ -57,7 +49,7 @@ def measure_baseline(
             )
         if done == 0:
             tell_time(session.history.complete_base[0].duration_s)
-    measured = base_metrics(session.trials())
+    measured = session.base_metrics
     check_base_run(session.spec, measured, session.space.base, session.objective.needed)
     if missing := session.objective.missing(measured):
         raise UserError(
@@ -81,9 +73,9 @@ def search(session: Session, tell: Callable[[str], None] = lambda ended: None) -
 
     The baseline must be measured.
     """
-    session.home.update_ended(session.stored, None)
+    session.keep_ended(None)
     ended = _searched(session)
-    session.home.update_ended(session.stored, ended)
+    session.keep_ended(ended)
     tell(ended)
 
 
@@ -125,8 +117,7 @@ def repeat_finalists(session: Session, wanted: int) -> None:
     ranked, size = _ranked(session), session.spec.finalists
     for first in range(0, GROUPS_OF_FINALISTS * size, size):
         _repeat(session, ranked[first : first + size])
-        can_win = ranked_candidates(session.trials(), session.objective)
-        if session.objective.pareto or len(can_win) >= wanted:
+        if session.objective.pareto or len(session.history.ranked) >= wanted:
             return
 
 
@@ -136,20 +127,20 @@ def _ranked(session: Session) -> list[StoredTrial]:
     A config that just missed a limit is one of them: only the median of several runs
     decides about it.
     """
-    found_so_far = session.history.as_searched().runs
-    found = candidates(found_so_far, session.objective)
-    near = [c for c in found if c.promise < 1 and c.excess <= _NEARLY]
+    known = session.history.as_searched()
+    near = [c for c in known.candidates if c.promise < 1 and c.excess <= _NEARLY]
     near.sort(key=lambda candidate: candidate.promise)
     # With several goals every config of the front is one that the user may pick.
-    front = front_candidates(found_so_far, session.objective) if session.objective.pareto else []
+    front = known.front if session.objective.pareto else []
     return list({c.trial.number: c.trial for c in [*front, *near]}.values())
 
 
 def _repeat(session: Session, finalists: Sequence[StoredTrial]) -> None:
     """Run each finalist under further seeds, round by round; runs that exist count."""
-    done = searched_runs(session.trials())
+    known = session.history
+    done = {f.config: len(known.runs_of(f.config)) for f in finalists}
     for repeat in range(1, session.spec.repeats + 1):
-        for finalist in (f for f in finalists if len(done[f.config]) <= repeat):
+        for finalist in (f for f in finalists if done[f.config] <= repeat):
             seed = workload_seed(session.spec.seed, "repeat", repeat)
             spec = session.trial_spec(finalist.config).model_copy(update={"seed": seed})
             title = f"repeat of trial {finalist.number}"

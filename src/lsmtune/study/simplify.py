@@ -17,20 +17,12 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.expectation import expectation
 from lsmtune.simplified import Simplified, Without
-from lsmtune.store.ranking import (
-    LEAST_PROBABILITY,
-    Candidate,
-    candidate_of,
-    candidates,
-    undisturbed,
-)
-from lsmtune.store.records import StoredTrial, complete_trials
-from lsmtune.store.winner import contenders, newest_verdicts, verified_trials
+from lsmtune.store.records import StoredTrial, complete_trials, undisturbed
 from lsmtune.study.fewest_changes import Effect, Unit, fewest_changes
+from lsmtune.study.ranking import LEAST_PROBABILITY, Candidate, verified_trials
 from lsmtune.study.runner import Task
-from lsmtune.study.seeds import workload_seed
 from lsmtune.study.session import Session
-from lsmtune.trials import Role, Status
+from lsmtune.trials import Role, Status, workload_seed
 
 _MEMORY = frozenset(
     (*CACHES, *MEMTABLES, "db_write_buffer_size", "min_write_buffer_number_to_merge", "bloom_bits")
@@ -60,19 +52,17 @@ def simplify_new_winner(study: Session) -> None:
 
 def new_winner(study: Session) -> Candidate | None:
     """Return the best config of the search if no verification of it has begun."""
-    ranked = contenders(study.trials(), study.objective)
-    verifications = study.home.verifications(study.stored)
-    verified = verified_trials(verifications)
-    return next((c for c in ranked[:1] if c.trial.number not in verified), None)
+    known = study.history
+    verified = verified_trials(known.verifications)
+    ranked = known.contenders_of_search[:1]
+    return next((c for c in ranked if c.trial.number not in verified), None)
 
 
 def proven_winner(study: Session) -> Candidate | None:
     """Return the best config of the search whose gain is proven."""
-    trials, verifications = study.trials(), study.home.verifications(study.stored)
-    verdicts = newest_verdicts(trials, verifications, study.objective, study.spec.scale)
-    proven = {number for number, verdict in verdicts.items() if verdict.claim == "gain"}
-    found = candidates(trials, study.objective)
-    return next((c for c in found if c.trial.number in proven), None)
+    known = study.history
+    proven = known.proven
+    return next((c for c in known.candidates if c.trial.number in proven), None)
 
 
 def simplify_winner(study: Session) -> None:
@@ -80,10 +70,10 @@ def simplify_winner(study: Session) -> None:
 
     UserError if the study has no winner, or none that can be simplified.
     """
-    name, done = study.stored.name, study.simplified
+    name, done = study.stored.name, study.history.current_simplified
     if (reason := why_not(study)) is not None:
         raise UserError(f"study {name!r}: the winner cannot be simplified, because {reason}")
-    if study.home.study(name).ended is None:
+    if study.stored.ended is None:
         raise UserError(f"study {name!r}: the search has not ended; run `lsmtune tune` first")
     if done is not None and done.simple is not None:
         return  # only its verification may be unfinished
@@ -194,7 +184,7 @@ class _Simplification:
         if config is None or not self._run(config, runs):
             return None
         measured = self._runs(config)
-        found = candidate_of(self._study.trials(), self._study.objective, measured[0].number)
+        found = self._study.history.candidate(measured[0].number)
         if found is None or found.kept < min(LEAST_PROBABILITY, self._raw.kept):
             return True
         gain = self._gain()

@@ -11,9 +11,8 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.study.runner import Task
-from lsmtune.study.seeds import workload_seed
 from lsmtune.study.session import Session
-from lsmtune.trials import Role, Status, TrialResult
+from lsmtune.trials import Role, Status, TrialResult, workload_seed
 from lsmtune.units import format_duration
 
 BASE_EVERY = 6

@@ -9,19 +9,13 @@ import numpy as np
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.types import Config
 from lsmtune.spec import MIN_PAIRS, load_at
-from lsmtune.store.records import (
-    StoredTrial,
-    StoredVerification,
-    complete_pairs,
-    complete_trials,
-)
-from lsmtune.store.winner import LEAST_KEPT_GAIN, MOST_CONTENDERS, kept_gain
+from lsmtune.store.records import StoredTrial, StoredVerification, complete_trials
 from lsmtune.study.enough_data import check_expected_flushes, check_flushes
+from lsmtune.study.ranking import LEAST_KEPT_GAIN, MOST_CONTENDERS
 from lsmtune.study.runner import Task
 from lsmtune.study.search import repeat_finalists
-from lsmtune.study.seeds import workload_seed
 from lsmtune.study.session import Session
-from lsmtune.trials import Protocol, Role, Status, TrialSpec
+from lsmtune.trials import Protocol, Role, Status, TrialSpec, workload_seed
 from lsmtune.units import format_duration
 from lsmtune.verdict import Pair, Verdict, judge, lost_early
 from lsmtune.workloads import Workload
@@ -76,14 +70,14 @@ def verify_contenders(study: Session) -> None:
     third one: among many, one would win by luck. After a simplification, the two candidates are the
     simple config and the raw winner.
     """
-    simplified = study.simplified
+    simplified = study.history.current_simplified
     if simplified is not None and simplified.simple is not None:
         _verify_simple(study)
         return
     verified: set[int] = set()
     for wanted in range(1, MOST_CONTENDERS + 1):
         repeat_finalists(study, wanted)
-        ranked = study.contenders()
+        ranked = study.history.contenders
         trial = next((c.trial for c in ranked if c.trial.number not in verified), None)
         if trial is None:
             return
@@ -98,14 +92,14 @@ def _verify_simple(study: Session) -> None:
 
     It is needed if the gain of the simple config is not proven or is too small a part of its gain.
     """
-    simple, raw = (candidate.trial for candidate in study.contenders())
+    simple, raw = (candidate.trial for candidate in study.history.contenders)
     scale, workload = study.spec.scale, study.spec.workload
     verdict = verify_trial(study, simple, scale, workload, raw=raw)
     verification = _begin(study, simple, scale, workload, raw)
-    kept = kept_gain(study.trials(), verification, study.objective)
+    kept = study.history.kept_gain(verification)
     if verdict.claim == "gain" and (kept is None or kept.median >= LEAST_KEPT_GAIN):
         return
-    pairs = complete_pairs(study.trials(), verification, Role.VERIFY_RAW)
+    pairs = study.history.pairs(verification, Role.VERIFY_RAW)
     if len(pairs) < MIN_PAIRS or judge(pairs, study.objective).waits_for_constraints:
         _run_pairs(study, verification, {Role.VERIFY_RAW: raw.config})
 
@@ -157,9 +151,9 @@ def _run_pairs(
     asked: int | None = None,
 ) -> Verdict:
     """Run pairs until those of the first side decide; the other side has six runs at most."""
-    earlier, judged = len(_runs(study, verification)), next(iter(sides))
+    earlier, judged = len(study.history.runs_of_verification(verification)), next(iter(sides))
     while True:
-        pairs = complete_pairs(study.trials(), verification, judged)
+        pairs = study.history.pairs(verification, judged)
         if _enough(study, verification, pairs, asked):
             return judge(pairs, study.objective)
         if pairs:
@@ -168,13 +162,13 @@ def _run_pairs(
         here = {
             role: config
             for role, config in sides.items()
-            if role is judged or len(complete_pairs(study.trials(), verification, role)) < MIN_PAIRS
+            if role is judged or len(study.history.pairs(verification, role)) < MIN_PAIRS
         }
         fewest = asked or max(MIN_PAIRS, study.spec.pairs)
         left = _left_text(study, verification, here, fewest - len(pairs))
         number = f"pair {len(pairs) + 1}" + (f" of {fewest}" if len(pairs) < fewest else "")
         _run_pair(study, here, verification, number, left)
-        _check_failures(_runs(study, verification)[earlier:])
+        _check_failures(study.history.runs_of_verification(verification)[earlier:])
 
 
 def _begin(
@@ -189,14 +183,14 @@ def _begin(
     earlier = begun(study, best, scale, workload, beside)
     if earlier is not None:
         return earlier
-    return study.home.add_verification(study.stored, best.number, scale, workload, beside)
+    return study.add_verification(best, scale, workload, raw)
 
 
 def begun(
     study: Session, best: StoredTrial, scale: str, workload: Workload, raw: int | None = None
 ) -> StoredVerification | None:
     """Return the newest verification of a trial at a scale and load; None if none has begun."""
-    for earlier in reversed(study.home.verifications(study.stored)):
+    for earlier in reversed(study.history.verifications):
         same_trials = earlier.best_trial == best.number and raw in (None, earlier.raw_trial)
         if same_trials and (earlier.scale, earlier.workload) == (scale, workload):
             return earlier
@@ -221,7 +215,7 @@ def _left_text(
     study: Session, verification: StoredVerification, sides: Mapping[Role, Config], pairs: int
 ) -> str:
     """Return the time that so many pairs take, for the title of a run; "" if it is short."""
-    done = _runs(study, verification)
+    done = study.history.runs_of_verification(verification)
     times = [
         [trial.duration_s for trial in complete_trials(done, role)]
         for role in (*sides, Role.VERIFY_BASE)
@@ -240,7 +234,8 @@ def _run_pair(
     left: str,
 ) -> None:
     """Run a new pair; a pair that was cut off is not completed, its runs lie too far apart."""
-    before = [trial.pair for trial in _runs(study, verification) if trial.pair is not None]
+    done = study.history.runs_of_verification(verification)
+    before = [trial.pair for trial in done if trial.pair is not None]
     pair = max(before, default=-1) + 1
     scale = Fraction(verification.scale)
     configs = {**sides, Role.VERIFY_BASE: study.space.default()}
@@ -269,11 +264,6 @@ def _protocol(study: Session, workload: Workload) -> Protocol:
     """The protocol of the study; a run with more records may take longer in proportion."""
     protocol, factor = study.protocol, workload.num / study.spec.workload.num
     return protocol.model_copy(update={"wall_limit_s": protocol.wall_limit_s * max(1.0, factor)})
-
-
-def _runs(study: Session, verification: StoredVerification) -> list[StoredTrial]:
-    trials = study.trials()
-    return [trial for trial in trials if trial.verification_id == verification.id]
 
 
 def _check_failures(runs: Sequence[StoredTrial]) -> None:

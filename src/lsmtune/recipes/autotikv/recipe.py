@@ -7,7 +7,7 @@ from lsmtune.analysis.swept_words import swept_document
 from lsmtune.recipes.autotikv.numbers import claims, too_small
 from lsmtune.recipes.autotikv.page import answer, best_so_far, render_autotikv
 from lsmtune.recipes.autotikv.study import BLIND, OPTIMIZER, Part, paper, run, specs
-from lsmtune.recipes.base import Asked, Progress, Reproduction
+from lsmtune.recipes.base import Asked, Opener, Reproduction
 from lsmtune.recipes.opening import too_small_line
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
@@ -23,9 +23,9 @@ class AutoTikv:
         """Return the searches and the blind writes; other experiments depend on the searches."""
         return specs(asked)
 
-    def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
+    def run(self, asked: Asked, home: Home, opener: Opener) -> Reproduction:
         """Run what is missing of the studies."""
-        results = run(asked, home, progress)
+        results = run(asked, home, opener)
         found, reason = list(claims(results)), too_small(results)
         parts: dict[str, Any] = {name: _part(part) for name, part in results.parts.items()}
         parts[BLIND] = {"experiment": swept_document(results.blind.swept)}

@@ -6,21 +6,18 @@ from math import log
 from typing import Any, Literal
 
 from lsmtune.analysis.experiment_runs import Cell, Experiment
-from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.limits import no_default_limits
-from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Make, run_experiment
+from lsmtune.recipes.base import Asked, Opener
+from lsmtune.recipes.experiment import run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.report.words import knob_value, option_value
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import base_metrics, undisturbed
-from lsmtune.store.records import StoredTrial
+from lsmtune.store.records import StoredTrial, undisturbed
 from lsmtune.study.search import run_search
-from lsmtune.study.session import open_study
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import EngineName, Workload
 
@@ -250,23 +247,19 @@ def _spec(name: str, load: Workload, asked: Asked, **more: Any) -> StudySettings
     )
 
 
-def run(asked: Asked, home: Home, progress: Progress, make: Make = engine_of) -> Results:
+def run(asked: Asked, home: Home, opener: Opener) -> Results:
     """Run what is missing, search by search."""
-    parts = {name: _part(name, asked, home, progress, make) for name in NAMES}
-    return Results(parts, run_experiment(blind(asked), home, progress, make))
+    parts = {name: _part(name, asked, home, opener) for name in NAMES}
+    return Results(parts, run_experiment(blind(asked), home, opener))
 
 
-def _part(name: Name, asked: Asked, home: Home, progress: Progress, make: Make) -> Part:
+def _part(name: Name, asked: Asked, home: Home, opener: Opener) -> Part:
     wanted, metric = search(name, asked), METRIC[name]
-    engine = make(wanted)
-    with (
-        progress(wanted) as listener,
-        open_study(home, wanted, engine, listener, published=True) as study,
-    ):
+    with opener.open(home, wanted) as study:
         run_search(study)
         best, knobs = study.best(), study.space.knobs
         recommended = best.trial.config if best else study.space.default()
-        base = base_metrics(study.trials())[metric]
+        base = study.base_metrics[metric]
         rounds = _rounds(study.trials(), metric)
         cache_bytes = study.space.base["cache_size"]
     neighbours = around(name, asked, recommended, knobs)
@@ -277,7 +270,7 @@ def _part(name: Name, asked: Asked, home: Home, progress: Progress, make: Make) 
         rounds=rounds,
         recommended=recommended,
         cells=cells(recommended, knobs),
-        experiment=run_experiment(neighbours, home, progress, make),
+        experiment=run_experiment(neighbours, home, opener),
         cache_bytes=int(cache_bytes),
     )
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from lsmtune.analysis.swept_words import swept_document
-from lsmtune.recipes.base import Asked, Progress, Reproduction
+from lsmtune.recipes.base import Asked, Opener, Reproduction
 from lsmtune.recipes.compaction_style.numbers import claims, paper, tree
 from lsmtune.recipes.compaction_style.page import answer, render_compaction_style
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, run, specs
@@ -22,9 +22,9 @@ class CompactionStyle:
         """Return the experiment of each engine."""
         return tuple(specs(asked).values())
 
-    def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
+    def run(self, asked: Asked, home: Home, opener: Opener) -> Reproduction:
         """Run what is missing of the experiments."""
-        results = run(asked, home, progress)
+        results = run(asked, home, opener)
         found = list(claims(results))
         document = {
             "recipe": self.name,

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 from lsmtune.analysis.experiment_runs import Experiment
-from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.families import DEFAULT_FAMILY, knob_name
-from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Make, experiment_spec, run_experiment
+from lsmtune.recipes.base import Asked, Opener
+from lsmtune.recipes.experiment import experiment_spec, run_experiment
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
@@ -87,10 +86,10 @@ def _knob(engine: EngineName, option: str) -> str:
     return knob_name(DEFAULT_FAMILY, option) if engine == "myrocks" else option
 
 
-def run(asked: Asked, home: Home, progress: Progress, make: Make = engine_of) -> Results:
+def run(asked: Asked, home: Home, opener: Opener) -> Results:
     """Run what is missing of both experiments."""
     parts = (
-        Part(engine, TITLES[engine], run_experiment(wanted, home, progress, make))
+        Part(engine, TITLES[engine], run_experiment(wanted, home, opener))
         for engine, wanted in specs(asked).items()
     )
     return Results(tuple(parts))

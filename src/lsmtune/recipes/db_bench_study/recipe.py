@@ -5,7 +5,7 @@ from typing import Any
 
 from lsmtune.analysis.experiment_runs import metric
 from lsmtune.analysis.swept_words import swept_document
-from lsmtune.recipes.base import Asked, Progress, Reproduction
+from lsmtune.recipes.base import Asked, Opener, Reproduction
 from lsmtune.recipes.db_bench_study.numbers import (
     OTHERS,
     claims,
@@ -30,9 +30,9 @@ class DbBenchStudy:
         """Return the experiments of the commands, of the stores, and of MyRocks."""
         return tuple(specs(asked).values())
 
-    def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
+    def run(self, asked: Asked, home: Home, opener: Opener) -> Reproduction:
         """Run what is missing of the experiments."""
-        results = run(asked, home, progress)
+        results = run(asked, home, opener)
         found, reason = list(claims(results)), too_small(results)
         document = {
             "recipe": self.name,

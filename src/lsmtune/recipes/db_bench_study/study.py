@@ -7,10 +7,9 @@ from math import exp
 from typing import Any, Literal
 
 from lsmtune.analysis.experiment_runs import Experiment
-from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
-from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Make, experiment_spec, run_experiment
+from lsmtune.recipes.base import Asked, Opener
+from lsmtune.recipes.experiment import experiment_spec, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.spec import SMALLEST_SCALE, StudySettings
 from lsmtune.spec_defaults import PROGRAMS
@@ -163,10 +162,10 @@ def _tombstones(scale: Fraction) -> dict[str, int]:
     }
 
 
-def run(asked: Asked, home: Home, progress: Progress, make: Make = engine_of) -> Results:
+def run(asked: Asked, home: Home, opener: Opener) -> Results:
     """Run what is missing of all experiments."""
     parts: dict[Name, Experiment] = {}
     for name, wanted in specs(asked).items():
         drawn = (DEFAULT, PUBLISHED) if name in COMMANDS else ()
-        parts[name] = run_experiment(wanted, home, progress, make, drawn)
+        parts[name] = run_experiment(wanted, home, opener, drawn)
     return Results(parts)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lsmtune.analysis.importance_document import importance_document
-from lsmtune.recipes.base import Asked, Progress, Reproduction
+from lsmtune.recipes.base import Asked, Opener, Reproduction
 from lsmtune.recipes.jin2022.numbers import (
     convergence,
     data_share,
@@ -33,9 +33,9 @@ class Jin2022:
         screenings = tuple(plan.screening(mode) for mode in MODES) if plan.configs else ()
         return (*(plan.search(mode, 1) for mode in MODES), *screenings)
 
-    def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
+    def run(self, asked: Asked, home: Home, opener: Opener) -> Reproduction:
         """Run what is missing of the screenings and searches."""
-        results = run(_plan(asked), home, progress)
+        results = run(_plan(asked), home, opener)
         document = jin2022_document(results)
         return Reproduction(render_jin2022(results), document, tuple(_lines(document)))
 

@@ -11,21 +11,18 @@ from lsmtune.analysis.importance import Importance, Runs, find_importance, runs_
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.shipped_runs import Mode, shipped
 from lsmtune.batch import BatchLine
-from lsmtune.engines.base import Engine
-from lsmtune.engines.registry import make_engine
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import no_default_limits
 from lsmtune.objective import JIN2022, Metrics
-from lsmtune.recipes.base import Progress
+from lsmtune.recipes.base import Opener
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import base_metrics
-from lsmtune.store.records import StoredTrial, complete_pairs, complete_trials
+from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.runner import Task
 from lsmtune.study.screen import screen
 from lsmtune.study.search import run_search
-from lsmtune.study.session import Session, open_study
+from lsmtune.study.session import Session
 from lsmtune.study.verify import verify_contenders, verify_trial
 from lsmtune.tables import Screen
 from lsmtune.trials import Role
@@ -152,31 +149,24 @@ class Results:
         return too_small(fewest(search.flushes for search in self.searches), self.plan.num)
 
 
-def run(plan: Plan, home: Home, progress: Progress, engine: Engine | None = None) -> Results:
-    """Run what is missing, in the order of the paper. The engine is RocksDB by default."""
-    engine = engine or make_engine("rocksdb", plan.program)
-    screenings = {mode: _screening(plan, mode, home, engine, progress) for mode in MODES}
-    searches = [
-        _search(plan.search("honest", seed), "honest", home, engine, progress)
-        for seed in plan.seeds
-    ]
+def run(plan: Plan, home: Home, opener: Opener) -> Results:
+    """Run what is missing, in the order of the paper."""
+    screenings = {mode: _screening(plan, mode, home, opener) for mode in MODES}
+    searches = [_search(plan.search("honest", seed), "honest", home, opener) for seed in plan.seeds]
     first = plan.search("published", plan.seeds[0])
-    searches.append(_search(first, "published", home, engine, progress))
+    searches.append(_search(first, "published", home, opener))
     stored = home.study(str(first.study))
     version = str(stored.engine["version"])
     return Results(plan, screenings, tuple(searches), version, stored.machine)
 
 
-def _screening(plan: Plan, mode: Mode, home: Home, engine: Engine, progress: Progress) -> Screening:
+def _screening(plan: Plan, mode: Mode, home: Home, opener: Opener) -> Screening:
     base: Metrics | None = None
     if plan.configs:
         spec = plan.screening(mode)
-        with (
-            progress(spec) as listener,
-            open_study(home, spec, engine, listener, published=True) as study,
-        ):
+        with opener.open(home, spec) as study:
             screen(study, spec.screen or Screen())
-            base = base_metrics(study.trials())
+            base = study.base_metrics
         lines = screened_lines(home, str(spec.study))
     else:
         lines = shipped(mode)
@@ -185,13 +175,8 @@ def _screening(plan: Plan, mode: Mode, home: Home, engine: Engine, progress: Pro
     return Screening(tuple(lines), runs, importance, base)
 
 
-def _search(
-    spec: StudySettings, mode: Mode, home: Home, engine: Engine, progress: Progress
-) -> Search:
-    with (
-        progress(spec) as listener,
-        open_study(home, spec, engine, listener, published=True) as study,
-    ):
+def _search(spec: StudySettings, mode: Mode, home: Home, opener: Opener) -> Search:
+    with opener.open(home, spec) as study:
         run_search(study)
         verify_contenders(study)
         best = study.best()
@@ -201,7 +186,7 @@ def _search(
         return Search(
             mode=mode,
             seed=spec.seed,
-            base=base_metrics(study.trials()),
+            base=study.base_metrics,
             trials=tuple(trials),
             winner=winner,
             changed=winner.config.differing(study.space.default()) if winner else {},
@@ -234,7 +219,7 @@ def _without_data(study: Session, winner: StoredTrial) -> tuple[Pair, ...]:
 
 
 def _pairs(study: Session, trial: StoredTrial) -> tuple[Pair, ...]:
-    for verification in reversed(study.home.verifications(study.stored)):
+    for verification in reversed(study.history.verifications):
         if verification.best_trial == trial.number:
-            return tuple(complete_pairs(study.trials(), verification))
+            return tuple(study.history.pairs(verification))
     return ()

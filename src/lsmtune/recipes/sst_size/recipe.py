@@ -1,7 +1,7 @@
 """Recipe sst-size: its studies, its page, and its JSON document."""
 
 from lsmtune.analysis.swept_words import swept_document
-from lsmtune.recipes.base import Asked, Progress, Reproduction
+from lsmtune.recipes.base import Asked, Opener, Reproduction
 from lsmtune.recipes.opening import too_small_line
 from lsmtune.recipes.sst_size.numbers import claims, paper
 from lsmtune.recipes.sst_size.page import answer, render_sst_size
@@ -20,9 +20,9 @@ class SstSize:
         """Return the one experiment."""
         return (spec(asked),)
 
-    def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
+    def run(self, asked: Asked, home: Home, opener: Opener) -> Reproduction:
         """Run what is missing of the experiment."""
-        results = run(asked, home, progress)
+        results = run(asked, home, opener)
         found, reason = list(claims(results)), results.experiment.too_small()
         document = {
             "recipe": self.name,

@@ -7,10 +7,9 @@ this experiment. The other cells separate the two effects.
 from dataclasses import dataclass
 
 from lsmtune.analysis.experiment_runs import Experiment
-from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
-from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Make, experiment_spec, run_experiment
+from lsmtune.recipes.base import Asked, Opener
+from lsmtune.recipes.experiment import experiment_spec, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
@@ -75,6 +74,6 @@ def _load(asked: Asked) -> Workload:
     return Workload(name=name, num=num, get_percent=50, operations=_OPERATIONS_A_RECORD * num)
 
 
-def run(asked: Asked, home: Home, progress: Progress, make: Make = engine_of) -> Results:
+def run(asked: Asked, home: Home, opener: Opener) -> Results:
     """Run what is missing of the experiment."""
-    return Results(run_experiment(spec(asked), home, progress, make))
+    return Results(run_experiment(spec(asked), home, opener))

@@ -1,15 +1,16 @@
-"""Which trial is best, judged over all runs of its config: one lucky run wins nothing."""
+"""What wins: pure functions over configs, their runs and their verifications.
 
-from collections.abc import Iterable, Sequence
+`History` has the runs of a study and asks these functions. One lucky run wins nothing: a config is
+judged by all its runs, and by the noise of all repeated runs of the study.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, log
 
-from pydantic import TypeAdapter, ValidationError
-
-from lsmtune.errors import UserError
 from lsmtune.knobs.families import option_name
 from lsmtune.knobs.types import Config
-from lsmtune.limits import Limit, earlier_default_limits
+from lsmtune.limits import Limit
 from lsmtune.objective import (
     Metrics,
     Objective,
@@ -19,15 +20,13 @@ from lsmtune.objective import (
     log_deviations,
     median_metrics,
     noise_factors,
-    parse_objective,
 )
-from lsmtune.spec import StudySettings
-from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
-from lsmtune.tables import problem_text
+from lsmtune.simplified import Simplified
+from lsmtune.spec import MIN_PAIRS
+from lsmtune.stats import Interval, ratio_of_means
+from lsmtune.store.records import StoredTrial, StoredVerification
 from lsmtune.trials import Role, Status
-from lsmtune.verdict import LimitCheck, State
-
-_LIMITS = TypeAdapter(tuple[Limit, ...])
+from lsmtune.verdict import FEWEST, LimitCheck, Pair, State, Verdict, judge, lost_early
 
 _VALUE = "value"
 _SPACE, _STYLE, _UNIVERSAL = "live_sst_bytes", "compaction_style", 1
@@ -35,27 +34,11 @@ _SPACE, _STYLE, _UNIVERSAL = "live_sst_bytes", "compaction_style", 1
 LEAST_PROBABILITY = 0.8
 """A config can win if it keeps all limits with at least this probability."""
 
+MOST_CONTENDERS = 2
+"""At most this number of configs of a study is verified until the gain of one is proven."""
 
-def study_objective(stored: StoredStudy, spec: StudySettings) -> Objective:
-    """Return the objective of a study with the limits that it is judged by."""
-    if stored.constraints is not None:
-        limits = _limits(stored)
-        most_pairs = max(spec.pairs, spec.max_pairs)
-        cautious = stored.stored_rule is not None
-        return replace(
-            spec.parsed_objective, limits=limits, most_pairs=most_pairs, is_cautious=cautious
-        )
-    earlier = earlier_default_limits(spec.workload, spec.engine)
-    found = parse_objective(spec.objective, spec.limits, earlier)
-    return replace(found, by_intervals=False)
-
-
-def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
-    try:
-        return _LIMITS.validate_python(stored.constraints)
-    except ValidationError as error:
-        problem = problem_text(dict(error.errors()[0]), None)
-        raise UserError(f"limits of study {stored.name!r}: {problem}") from error
+LEAST_KEPT_GAIN = 0.85
+"""The simple config wins if it keeps at least this share of the gain of the raw winner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,40 +67,6 @@ class Candidate:
     def promise(self) -> float:
         """The objective, made worse by the excess over the worst limit beyond noise."""
         return self.value * limit_penalty(self.excess)
-
-
-def base_metrics(trials: Iterable[StoredTrial]) -> Metrics:
-    """The median of the base's runs, metric by metric; empty before there is one."""
-    return median_metrics(base_runs(trials))
-
-
-def base_runs(trials: Iterable[StoredTrial]) -> list[Metrics]:
-    """The metrics of each of the base's runs."""
-    return [trial.result.metrics for trial in complete_trials(trials, Role.BASE)]
-
-
-def repeated_runs(trials: Sequence[StoredTrial]) -> list[Sequence[Metrics]]:
-    """The runs of the base and of every config that ran again: what `run_noise` is told."""
-    searched = searched_runs(trials).values()
-    return [runs for runs in (base_runs(trials), *searched) if len(runs) > 1]
-
-
-def undisturbed(trials: Iterable[StoredTrial], *roles: Role) -> list[StoredTrial]:
-    """The trials of these roles, without those that ran again because others disturbed them."""
-    return [
-        trial
-        for trial in trials
-        if trial.role in roles and trial.result.status is not Status.DISTURBED
-    ]
-
-
-def searched_runs(trials: Sequence[StoredTrial]) -> dict[Config, list[Metrics]]:
-    """The metrics of all complete runs of each config that was searched."""
-    runs: dict[Config, list[Metrics]] = {}
-    for role in (Role.TRIAL, Role.REPEAT):
-        for trial in complete_trials(trials, role):
-            runs.setdefault(trial.config, []).append(trial.result.metrics)
-    return runs
 
 
 _CHANCE = {"get_data_blocks": 0.3, "get_missing_data_blocks": 0.3, "scan_sorted_runs": 0.3}
@@ -161,16 +110,22 @@ def _with_chance(deviations: dict[str, float]) -> dict[str, float]:
 class Scorer:
     """Compares configs of the search with the baseline, by the noise of all repeated runs."""
 
-    def __init__(self, trials: Sequence[StoredTrial], objective: Objective) -> None:
-        self.base = base_metrics(trials)
-        self.deviations = _with_chance(log_deviations(repeated_runs(trials)))
-        measured = complete_trials(trials, Role.BASE)
-        self.base_config = measured[0].config if measured else None
-        self.base_runs = base_runs(trials)
+    def __init__(
+        self,
+        objective: Objective,
+        base_runs: Sequence[Metrics],
+        repeated: Sequence[Sequence[Metrics]],
+        base_config: Config | None,
+    ) -> None:
+        """Use the runs of the baseline, and the runs of each config that ran more than once."""
+        self.base_runs = base_runs
+        self.base = median_metrics(base_runs)
+        self.base_config = base_config
+        self.deviations = _with_chance(log_deviations(repeated))
         self._objective = objective
         self._checked = objective.grown(self.deviations, self.base)
         self._noise: dict[int, dict[str, float]] = {}
-        self._repeated = repeated_runs(trials)
+        self._repeated = repeated
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -263,68 +218,145 @@ def value_deviation(
     return log_deviation(_VALUE, values) or 0.0
 
 
-def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
-    """Return the measured configs, those with the best objective first."""
-    scorer, runs = Scorer(trials, objective), searched_runs(trials)
-    found = (scorer.candidate(t, runs[t.config]) for t in complete_trials(trials, Role.TRIAL))
-    return sorted((c for c in found if c is not None), key=lambda candidate: candidate.value)
-
-
-def candidate_of(
-    trials: Sequence[StoredTrial], objective: Objective, number: int
-) -> Candidate | None:
-    """Return the trial of that number, of the search or of a simplification, as a candidate."""
-    in_search = (c for c in candidates(trials, objective) if c.trial.number == number)
-    if (found := next(in_search, None)) is not None:
-        return found
-    tested = complete_trials(trials, Role.SIMPLIFY)
-    trial = next((t for t in tested if t.number == number), None)
-    if trial is None:
-        return None
-    runs = [t.result.metrics for t in tested if t.config == trial.config]
-    return Scorer(trials, objective).candidate(trial, runs)
-
-
-def ranked_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
-    """Return the configs that beat the baseline, those with the best objective first.
-
-    Only configs that keep all limits with a probability of at least 0.8 are in it, and once
-    finalists have been repeated, only finalists.
-    """
-    found = finalists(candidates(trials, objective))
-    return [c for c in found if c.can_win and c.value < 1]
-
-
 def finalists(found: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates that ran most often."""
     most_runs = max((candidate.runs for candidate in found), default=0)
     return [c for c in found if c.runs == most_runs]
 
 
-def nearest_candidate(
-    trials: Sequence[StoredTrial], objective: Objective
-) -> tuple[Candidate, tuple[LimitCheck, ...]] | None:
-    """Return the config that came nearest to a win, and its limits; for a study without one.
+def ranked(found: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that beat the baseline, those with the best objective first.
+
+    Only configs that keep all limits with a probability of at least 0.8 are in it, and once
+    finalists have been repeated, only finalists.
+    """
+    return [c for c in finalists(found) if c.can_win and c.value < 1]
+
+
+def nearest_candidate(found: Sequence[Candidate]) -> Candidate | None:
+    """Return the config that came nearest to a win; for a study without one.
 
     It beats the baseline. A config that keeps all limits comes first, then one that ran as
     often as the finalists.
     """
-    better = [c for c in candidates(trials, objective) if c.value < 1]
+    better = [c for c in found if c.value < 1]
     keeping = [c for c in better if c.can_win]
-    nearest = min(
-        keeping or finalists(better), key=lambda candidate: candidate.promise, default=None
-    )
-    return None if nearest is None else (nearest, Scorer(trials, objective).checks(nearest))
+    return min(keeping or finalists(better), key=lambda c: c.promise, default=None)
 
 
-def front_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
-    """The configs within the limits that neither the base nor another one beats in all goals.
+def pareto_front(found: Sequence[Candidate], objective: Objective) -> list[Candidate]:
+    """Return the configs within the limits that neither the baseline nor another one beats.
 
-    In the order of the first goal.
+    They are in the order of the first objective.
     """
-    feasible = [c for c in candidates(trials, objective) if c.excess <= 0]
+    feasible = [c for c in found if c.excess <= 0]
     base = (1.0,) * len(objective.goals)
     places = front([*(c.values for c in feasible), base])
     return sorted(
         (feasible[place] for place in places if place < len(feasible)), key=lambda c: c.values
     )
+
+
+def contenders(found: Sequence[Candidate], scorer: Scorer, *, is_cautious: bool) -> list[Candidate]:
+    """Return the configs of a search that may be verified, the best first.
+
+    They are the configs that probably keep all limits. Without one, they are the configs that ran
+    as often as the finalists, beat the baseline and break no limit for sure. Three runs may not
+    decide a limit; pairs of runs do.
+    """
+    sure = ranked(found)
+    if sure or not is_cautious:
+        return sure
+    better = [c for c in finalists(found) if c.value < 1]
+    hopeful = [c for c in better if not any(x.state == "broken" for x in scorer.checks(c))]
+    return sorted(hopeful, key=lambda candidate: candidate.promise)
+
+
+def current_simplified(
+    simplified: Simplified | None,
+    contenders: Sequence[Candidate],
+    verifications: Sequence[StoredVerification],
+) -> Simplified | None:
+    """Return the simplification while it is of the best config; None after a better one was found.
+
+    `contenders` are those of the search. A config that was verified is no longer a candidate for a
+    simplification.
+    """
+    if simplified is None or not contenders:
+        return simplified
+    best = contenders[0].trial.number
+    verified = best in verified_trials(verifications)
+    return simplified if best == simplified.raw or verified else None
+
+
+def verified_trials(verifications: Iterable[StoredVerification]) -> set[int | None]:
+    """Return the numbers of the trials whose verification has begun."""
+    return {number for v in verifications for number in (v.best_trial, v.raw_trial)}
+
+
+def without_outdone(
+    proven: set[int],
+    verifications: Iterable[StoredVerification],
+    kept_gain: Callable[[StoredVerification], Interval | None],
+) -> set[int]:
+    """Return the proven trials without those that another proven one replaces.
+
+    Of a simple config and its raw winner, the simple one is used if it keeps enough of the gain.
+    """
+    outdone = set()
+    for verification in verifications:
+        simple, raw = verification.best_trial, verification.raw_trial
+        if raw is not None and proven >= {simple, raw}:
+            kept = kept_gain(verification)
+            outdone.add(simple if kept is not None and kept.median < LEAST_KEPT_GAIN else raw)
+    return proven - outdone
+
+
+def first_unverified(ranked: Sequence[Candidate], verified: Iterable[int]) -> Candidate | None:
+    """Return the winner while no gain is proven: the first contender that is not verified.
+
+    If the best config fails its verification, the runner-up takes its place, and no third config:
+    among many, one would win by luck. If both failed, it is the first contender.
+    """
+    done = set(verified)
+    unverified = [c for c in ranked[:MOST_CONTENDERS] if c.trial.number not in done]
+    return next(iter([*unverified, *ranked]), None)
+
+
+def kept_gain(trials: Iterable[StoredTrial], objective: Objective) -> Interval | None:
+    """Return which share of the raw winner's gain the simple config keeps, with its interval.
+
+    `trials` are those of one verification. The share is the logarithm of the objective, simple /
+    baseline, divided by that of raw / baseline, over the pairs in which both ran. None with fewer
+    than two, and if the raw winner has no proven gain.
+    """
+    runs = {
+        (trial.pair, trial.role): trial.result.metrics
+        for trial in trials
+        if trial.result.status is Status.COMPLETE and not objective.missing(trial.result.metrics)
+    }
+    logs = [
+        [
+            log(objective.value(runs[pair, side], runs[pair, Role.VERIFY_BASE]))
+            for side in (Role.VERIFY_BEST, Role.VERIFY_RAW)
+        ]
+        for pair, role in runs
+        if role is Role.VERIFY_RAW
+        and (pair, Role.VERIFY_BEST) in runs
+        and (pair, Role.VERIFY_BASE) in runs
+    ]
+    if len(logs) < FEWEST:
+        return None
+    simple, raw = zip(*logs, strict=True)
+    return ratio_of_means(simple, raw) if sum(raw) < 0 else None
+
+
+def verdict_of(pairs: Sequence[Pair], objective: Objective, *, is_own: bool) -> Verdict | None:
+    """Return what the pairs of a verification say; None while they are too few.
+
+    At another scale than the study's own, where runs take long, fewer pairs may already say that
+    there is no gain.
+    """
+    if len(pairs) >= MIN_PAIRS:
+        return judge(pairs, objective)
+    return None if is_own else lost_early(pairs, objective)

@@ -1,0 +1,61 @@
+"""A study that a test opens with an engine of its own."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from lsmtune.engines.base import Engine
+from lsmtune.engines.scripted import ScriptedEngine
+from lsmtune.recipes.base import Opener
+from lsmtune.spec import StudySettings
+from lsmtune.store.home import Home
+from lsmtune.store.records import StoredTrial
+from lsmtune.study.observer import Observer, RunListener
+from lsmtune.study.opening import open_session, prepare
+from lsmtune.study.runner import Event
+from lsmtune.study.session import Session
+from lsmtune.trials import TrialResult, TrialSpec
+
+
+class Listening(Observer):
+    """Passes the events of runs to a function."""
+
+    def __init__(self, listener: Callable[[Event], None]) -> None:
+        self._listener = listener
+
+    @contextmanager
+    def running(self, spec: StudySettings) -> Iterator[RunListener]:
+        """Give the function, as a listener."""
+        yield _Heard(self._listener)
+
+
+class _Heard:
+    def __init__(self, listener: Callable[[Event], None]) -> None:
+        self._listener = listener
+
+    def __call__(self, event: Event) -> None:
+        self._listener(event)
+
+    def recall(self, trials: Sequence[StoredTrial]) -> None:
+        """Ignore the runs of earlier calls."""
+
+
+@contextmanager
+def open_study(
+    home: Home,
+    spec: StudySettings,
+    engine: Engine,
+    listener: Callable[[Event], None] = lambda _: None,
+    *,
+    accept_noise: bool = False,
+    published: bool = False,
+) -> Iterator[Session]:
+    """Prepare and open a study; the listener gets the events of its runs."""
+    observer = Listening(listener)
+    prepared = prepare(spec, home.path, observer, engine=engine, published=published)
+    with open_session(home, prepared, observer, accept_noise=accept_noise) as study:
+        yield study
+
+
+def opener(home: Home, script: Callable[[TrialSpec], TrialResult]) -> Opener:
+    """Return an opener of a recipe's studies whose runs follow a script."""
+    return Opener(home.path, make=lambda spec: ScriptedEngine(script, spec.engine))
