@@ -309,7 +309,7 @@ def make_spec(
     except ValidationError as error:
         problems = _in_words(error)
     except UserError as error:
-        problems = [str(error)]
+        problems = [error.message]
     raise UserError(with_places(problems, where, flags or {}))
 
 

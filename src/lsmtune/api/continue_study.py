@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from lsmtune.analysis.continuing import FLAGS, other_optimizer_command
 from lsmtune.analysis.deploy import home_flag
 from lsmtune.api.consent import Consent, ask_for_home
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.optimizers.registry import check_not_removed, is_removed
 from lsmtune.report.words import counted
 from lsmtune.spec import StudySettings
@@ -62,12 +62,14 @@ def _tell_other_system(spec: StudySettings, home: Path, tell: Callable[[str], No
                 return
 
 
-def _other_system_text(before: StudySettings, version: str) -> str:
+def _other_system_text(before: StudySettings, version: str) -> Message:
     key = next((key for key in ("rocksdb", "library") if getattr(before, key)), "program")
     system = before.program if key == "program" else "RocksDB"
-    return (
-        f"study {before.name!r} has these settings, but ran on {system} {version}; add "
-        f"`{FLAGS[key]} {quote(getattr(before, key))}` to continue it"
+    value = quote(getattr(before, key))
+    return Message(
+        f"study {before.name!r} has these settings, but ran on {system} {version}; add `",
+        Argument(key, value, f"{FLAGS[key]} {value}"),
+        "` to continue it",
     )
 
 
@@ -91,8 +93,9 @@ def followed(
         _tell_other_system(spec, home, tell)
     if spec.online is not None and new_baseline:
         raise UserError(
-            "--new-baseline: not allowed with [online], because each call of online tuning "
-            "measures the baseline; remove the flag"
+            Argument("new_baseline", True),
+            ": not allowed with [online], because each call of online tuning "
+            "measures the baseline; remove the flag",
         )
     if not is_home(home):
         return _not_there(spec, new_baseline)
@@ -125,7 +128,11 @@ def followed(
 
 def _not_there(spec: StudySettings, new_baseline: bool) -> Followed:
     if new_baseline:
-        raise UserError(f"--new-baseline: no study {spec.name!r} exists; name one with --study")
+        raise UserError(
+            Argument("new_baseline", True),
+            f": no study {spec.name!r} exists; name one with ",
+            Argument("study"),
+        )
     check_not_removed(spec.optimizer)
     return Followed(spec)
 
@@ -175,12 +182,14 @@ def new_text(name: str, home: Path) -> str:
     return f"study {name!r}: starts now; `lsmtune show {quote(name)}{home_flag(home)}` shows it"
 
 
-def old_rule_text(name: str) -> str:
+def old_rule_text(name: str) -> Message:
     """Return how an older study differs from a new one, and how to start a new one."""
-    return (
+    return Message(
         f"study {name!r}: an older lsmtune started this study, and it goes on as before: a block "
         "cache that you did not give keeps its full size, and the memory limit applies at the "
-        "scale of the trials. Add --new-baseline to start a study in which all sizes scale"
+        "scale of the trials. Add ",
+        Argument("new_baseline", True),
+        " to start a study in which all sizes scale",
     )
 
 

@@ -7,7 +7,7 @@ from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
 from lsmtune.api.study_result import read_result
-from lsmtune.errors import UserError
+from lsmtune.errors import Message, UserError
 from lsmtune.report.baseline_text import baseline_lines, cache_lines, measured_lines
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_runs
@@ -88,4 +88,4 @@ def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, ver
     ground = prepared.ground
     lines = (*baseline_lines(ground.base, verbose=verbose), *cache_lines(spec, ground))
     for remark in lines:
-        observer.remark(f"baseline: {remark}")
+        observer.remark(Message("baseline: ", remark))

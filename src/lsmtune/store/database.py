@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.store.migrations import APPLICATION_ID, check_version, is_newest, migrate
 
 DATABASE = "lsmtune.sqlite3"
@@ -98,5 +98,6 @@ def _check_is_ours(connection: sqlite3.Connection, database: Path) -> None:
     if ident == APPLICATION_ID or (ident == 0 and (is_empty or tables >= _TABLES)):
         return
     raise UserError(
-        f"{database}: lsmtune did not make this database; name a new or empty folder with --home"
+        f"{database}: lsmtune did not make this database; name a new or empty folder with ",
+        Argument("home"),
     )

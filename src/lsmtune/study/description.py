@@ -5,7 +5,7 @@ from pathlib import Path
 from lsmtune.engines.base import Engine, EngineFacts, OwnBase
 from lsmtune.engines.option_files import base_text, check_readable
 from lsmtune.engines.rocksdb.own_families import check_default_family
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.optimizers.registry import is_removed, make_optimizer
 from lsmtune.reading import read_text
@@ -77,9 +77,12 @@ def _check_family(spec: StudySettings) -> None:
     if spec.family == DEFAULT_FAMILY:
         return
     if spec.engine not in _WITH_FAMILIES:
-        raise UserError(f"family: not used by engine {spec.engine}; remove --family (key family)")
+        raise UserError(
+            f"family: not used by engine {spec.engine}; remove ",
+            Argument("family", flag="--family (key family)"),
+        )
     if spec.base is None:
         raise UserError(
-            f"family: {spec.family!r} is not in any file; name your OPTIONS file with --base (key "
-            "base)"
+            f"family: {spec.family!r} is not in any file; name your OPTIONS file with ",
+            Argument("base", flag="--base (key base)"),
         )

@@ -137,5 +137,6 @@ def _check_full_size(spec: StudySettings, ground: Ground) -> None:
         knob_space(spec, ground, Fraction(1))
     except UserError as error:
         raise UserError(
-            f"{error}; the file to deploy has options for scale 1, so the limit applies there too"
+            error.message,
+            "; the file to deploy has options for scale 1, so the limit applies there too",
         ) from error

@@ -10,7 +10,7 @@ from lsmtune.engines.base import (
     Engine,
     EngineFacts,
 )
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.experiment import VERSION
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Settings, Value
@@ -256,5 +256,6 @@ def _check_is_the_same(stored: StoredStudy, spec: StudySettings) -> None:
         f"{key} was {then.get(key)!r} and is now {now.get(key)!r}" for key in changed
     )
     raise UserError(
-        f"study {spec.name!r} exists with other settings ({changes}); choose another --study"
+        f"study {spec.name!r} exists with other settings ({changes}); choose another ",
+        Argument("study"),
     )
