@@ -16,6 +16,7 @@ from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.home import Home, is_home
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
+from lsmtune.study.earlier import can_guide
 from lsmtune.trials import Role
 
 _GOALS = {"objective", "limits"}
@@ -86,7 +87,8 @@ def followed(
     A new study is needed if the objective or a limit changed, or if lsmtune no longer has the
     optimizer: the stored runs count for it. Those of online tuning do not, because it judges each
     change by the objective when it runs.
-    With `new_baseline`, its baseline is measured again, and the stored runs only guide its search.
+    With `new_baseline`, its baseline is measured again, and the stored runs only guide its search,
+    if there are enough.
     `chosen`: lsmtune chose the RocksDB, so the user may not know that another one ran before.
     """
     if chosen:
@@ -94,8 +96,9 @@ def followed(
     if spec.online is not None and new_baseline:
         raise UserError(
             Argument("new_baseline", True),
-            ": not allowed with [online], because each call of online tuning "
-            "measures the baseline; remove the flag",
+            ": not allowed with [online], because each call of online tuning measures the "
+            "baseline; remove ",
+            Argument("new_baseline", flag="the flag"),
         )
     if not is_home(home):
         return _not_there(spec, new_baseline)
@@ -105,16 +108,18 @@ def followed(
             return _not_there(spec, new_baseline)
         _check_optimizer(spec, stored, opened.path)
         changed = set(spec.changed_since(stored.settings))
+        guides = new_baseline and can_guide(opened, stored.name, spec)
         if new_baseline:
-            update: dict[str, Any] = {"warm_start": (stored.name,)}
+            update: dict[str, Any] = {"warm_start": (stored.name,)} if guides else {}
         elif changed and changed <= (_GOALS | _replaced(stored)):
             update = {}
         else:
             return Followed(spec)
         new = _next(opened, spec.model_copy(update=update))
     if new_baseline:
+        guide = "guide" if guides else "are too few to guide"
         tell(
-            f"study {new.name!r} measures the baseline again; the runs of {stored.name!r} guide "
+            f"study {new.name!r} measures the baseline again; the runs of {stored.name!r} {guide} "
             "its search"
         )
         return Followed(new)

@@ -68,7 +68,9 @@ def online_export(
         )
     if base is not None:
         raise UserError(
-            Argument("base"), ": not allowed for a study of online tuning; remove the flag"
+            Argument("base"),
+            ": not allowed for a study of online tuning; remove ",
+            Argument("base", flag="the flag"),
         )
     if view.online is None or not view.online.kept:
         raise UserError(

@@ -61,11 +61,11 @@ def _first_micros(path: Path) -> int:
     """The time of the first lines, in µs."""
     if path == STANDARD_INPUT:
         raise UserError(
-            Argument("rolled", True), ": standard input can be read only once; name files"
+            Argument("path", flag="--rolled"), ": standard input can be read only once; name files"
         )
     content = read_log(without_frames(islice(read_lines(path, []), _HEAD_LINES)))
     if content.first_micros is None:
-        raise UserError(Argument("rolled", True), f": {path} is not a RocksDB LOG")
+        raise UserError(Argument("path", flag="--rolled"), f": {path} is not a RocksDB LOG")
     return content.first_micros
 
 
