@@ -49,6 +49,9 @@ FOUNDATION = {"units", "stats", "reading", "system"}
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
 
+FLAG = re.compile(r"--[a-z][a-z-]+")
+NO_FLAG = re.compile(r"`[^`]*`|Argument\((?:[^()]|\([^()]*\))*\)")
+
 MACHINE = re.compile(
     r"(subprocess|multiprocessing|pty|ctypes)(\..*)?"
     r"|os\.(kill|killpg|system|popen|fork|forkpty|startfile|remove|unlink|rmdir|removedirs"
@@ -192,6 +195,22 @@ def printing(root: Path) -> Iterator[str]:
                 yield f"{module.name}:{node.lineno}: {_dotted(node.func)}"
 
 
+def flags_in_errors(root: Path) -> Iterator[str]:
+    """Flags in errors below the command line: Python has arguments, so an error has an `Argument`.
+
+    An `Argument` may name its flag, and a text between backticks is a command.
+    """
+    for module in modules(root):
+        if module.room == "cli":
+            continue
+        for node in module.nodes:
+            if not isinstance(node, ast.Raise):
+                continue
+            said = ast.get_source_segment(module.text, node) or ""
+            if found := FLAG.search(NO_FLAG.sub("", said)):
+                yield f"{module.name}:{node.lineno}: {found[0]}"
+
+
 def too_long(root: Path) -> Iterator[str]:
     """Files and functions that nobody can take in."""
     for module in modules(root):
@@ -272,8 +291,8 @@ def _said(path: Path) -> Iterator[tuple[int, str]]:
 
 
 CHECKERS: tuple[Checker, ...] = (
-    homeless, wrong_imports, working_commands, printing, too_long, touching_the_machine, shells,
-    pickles, notes, machine_paths,
+    homeless, wrong_imports, working_commands, printing, flags_in_errors, too_long,
+    touching_the_machine, shells, pickles, notes, machine_paths,
 )  # fmt: skip
 
 
@@ -361,6 +380,13 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
             [
                 ("api/tune.py", "print('done')", "tune.py:1: print"),
                 ("study/study.py", "import sys\nsys.exit(2)", "study.py:2: sys.exit"),
+            ],
+        ),
+        *cases(
+            flags_in_errors,
+            [
+                ("api/tune.py", 'raise UserError(f"{x}; add --trust")', "tune.py:1: --trust"),
+                ("study/study.py", "raise E(f'--trial {x}: none')", "study.py:1: --trial"),
             ],
         ),
         *cases(

@@ -84,7 +84,7 @@ def parse_batch(text: str, where: str) -> list[BatchLine]:
     engines = sorted({line.engine for line in lines if line.error is None or line.knobs})
     if len(engines) > 1:
         names = ", ".join(engines)
-        raise UserError(f"{where}: lines of several engines ({names}); use one file per engine")
+        raise UserError(where, f": lines of several engines ({names}); use one file per engine")
     return lines
 
 

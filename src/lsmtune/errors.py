@@ -3,19 +3,73 @@
 A `UserError` is printed as one sentence and ends the program with exit code 2. Any other
 `LsmtuneError` is printed as one sentence and ends it with exit code 1. Everything else is a bug
 and keeps its traceback.
+
+A message names what the user gave by an `Argument`, so that a Python program reads the argument
+and the command line prints its flag.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Self
 
 _MAX_LISTED = 24
 _MAX_LISTED_ALWAYS = 40
 _SIMILAR = 6
 
 
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a function, or a key of a study, that a message names, with its value if any.
+
+    `flag` is how the command line writes it, if not as `--name value`. The value True is a switch.
+    """
+
+    name: str
+    value: object = None
+    flag: str | None = None
+
+    def __str__(self) -> str:
+        """Return the argument as Python and study files have it: `home = data`."""
+        return self.name if self.value is None else f"{self.name} = {self.value}"
+
+    def as_flag(self) -> str:
+        """Return the argument as the command line has it: `--home data`."""
+        if self.flag is not None:
+            return self.flag
+        flag = f"--{self.name.replace('_', '-')}"
+        return flag if self.value is None or self.value is True else f"{flag} {self.value}"
+
+
+class Message(str):
+    """A text that may name arguments; `parts` are its texts and arguments."""
+
+    parts: tuple[str | Argument, ...]
+
+    def __new__(cls, *parts: str | Argument) -> Self:
+        """Join the parts; a part that is a message keeps its arguments."""
+        message = super().__new__(cls, "".join(map(str, parts)))
+        message.parts = tuple(
+            inner
+            for part in parts
+            for inner in (part.parts if isinstance(part, Message) else (part,))
+        )
+        return message
+
+    def with_flags(self) -> str:
+        """Return the text as the command line prints it."""
+        return "".join(
+            part.as_flag() if isinstance(part, Argument) else part for part in self.parts
+        )
+
+
 class LsmtuneError(Exception):
     """A foreseen failure; the message is one sentence for the user."""
+
+    def __init__(self, *parts: str | Argument) -> None:
+        self.message = Message(*parts)
+        super().__init__(self.message)
 
 
 class UserError(LsmtuneError):
@@ -48,24 +102,35 @@ def unknown_word(kind: str, word: object, allowed: Iterable[str], see: str = "")
     return f"{text} {'Available' if near else 'available'}: {', '.join(names)}"
 
 
-def with_places(problems: Sequence[str], where: str, flags: Mapping[str, str]) -> str:
-    """Return the problems with settings as one message; each starts with its flag, or with `where`.
+def with_places(problems: Sequence[str], where: str, flags: Mapping[str, str]) -> Message:
+    """Return the problems with settings as one message.
 
-    A problem starts with the key of a setting. `flags` has the flag of each key that the command
-    line gave.
+    A problem starts with the key of a setting. `flags` has the flag of each key that the caller
+    gave itself; problems with other keys follow `where`.
     """
-    named = [_with_flag(problem, flags) for problem in problems]
-    parts = [text for text, problem in zip(named, problems, strict=True) if text != problem]
-    if rest := [problem for text, problem in zip(named, problems, strict=True) if text == problem]:
-        parts.append(f"{where}: {'; '.join(rest)}")
-    return "; ".join(parts)
+    parts: list[str | Argument] = []
+    others: list[str | Argument] = []
+    for problem in problems:
+        named = _with_flag(problem, flags)
+        (others if named is None else parts).extend(("; ", problem if named is None else named))
+    if others:
+        parts += ["; ", where, ": ", *others[1:]]
+    return Message(*parts[1:])
 
 
-def _with_flag(problem: str, flags: Mapping[str, str]) -> str:
-    """Return the problem with the flag instead of the key at its start, if a flag gave the key."""
+def _with_flag(problem: str, flags: Mapping[str, str]) -> Message | None:
+    """Return the problem with the argument instead of the key at its start, if the caller gave it.
+
+    The argument has the value and what is wrong with it.
+    """
     for key, flag in flags.items():
-        for name in (key, flag.removeprefix("--").replace("-", "_")):
+        argument = flag.removeprefix("--").replace("-", "_")
+        for name in (key, argument):
             found = re.match(rf"{re.escape(name)}(?:\.\d+)?( = |(?=[: ]))", problem)
             if found is not None:
-                return flag + (" " if found[1] else "") + problem[found.end() :]
-    return problem
+                rest = problem[found.end() :]
+                return Message(
+                    Argument(argument, rest) if found[1] else Argument(argument),
+                    "" if found[1] else rest,
+                )
+    return None

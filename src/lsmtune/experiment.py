@@ -24,6 +24,7 @@ from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.definitions import metric
 from lsmtune.study_keys import SWEEP_KEYS
 from lsmtune.units import format_bytes, is_version, parse_size
+from lsmtune.workloads import whole_numbers
 
 
 def _single(value: object) -> object:
@@ -49,6 +50,7 @@ class Sweep(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    _whole_numbers = whole_numbers
     factors: dict[str, dict[str, Annotated[tuple[Told, ...], Field(min_length=_FEWEST_LEVELS)]]] = (
         Field(description=SWEEP_KEYS["factors"])
     )

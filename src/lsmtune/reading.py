@@ -26,10 +26,10 @@ def check_regular(path: Path, where: str) -> None:
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        raise UserError(f"{where}: cannot read the file: {error.strerror}") from error
+        raise UserError(where, f": cannot read the file: {error.strerror}") from error
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a pipe, a device or a socket"
-        raise UserError(f"{where}: {kind}; name a regular file")
+        raise UserError(where, f": {kind}; name a regular file")
 
 
 def read_text(path: Path, where: str) -> str:
@@ -39,14 +39,14 @@ def read_text(path: Path, where: str) -> str:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise UserError(f"{where}: the file is larger than {MOST_BYTES // _MIB} MiB")
+            raise UserError(where, f": the file is larger than {MOST_BYTES // _MIB} MiB")
         return content.decode("utf-8")
     except OSError as error:
-        raise UserError(f"{where}: cannot read the file: {error.strerror}") from error
+        raise UserError(where, f": cannot read the file: {error.strerror}") from error
     except UnicodeDecodeError as error:
         if content.startswith(GZIP):
-            raise UserError(f"{where}: the file is compressed; unpack the file first") from error
-        raise UserError(f"{where}: the file is not a text file in UTF-8") from error
+            raise UserError(where, ": the file is compressed; unpack the file first") from error
+        raise UserError(where, ": the file is not a text file in UTF-8") from error
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
@@ -54,11 +54,11 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     try:
         document: dict[str, Any] = _checked_depth(tomllib.loads(text), where)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{where}: not a TOML file: {error}") from error
+        raise UserError(where, f": not a TOML file: {error}") from error
     except (RecursionError, ValueError, OverflowError) as error:
-        raise UserError(f"{where}: {_too_large(error)}") from None
+        raise UserError(where, f": {_too_large(error)}") from None
     if any("\0" in part for part in _texts(document)):  # no path and no argument can have it
-        raise UserError(f"{where}: a text contains the character U+0000; remove this character")
+        raise UserError(where, ": a text contains the character U+0000; remove this character")
     return document
 
 
@@ -67,9 +67,9 @@ def parse_json(text: str, where: str) -> Any:
     try:
         return _checked_depth(json.loads(text), where)
     except json.JSONDecodeError as error:
-        raise UserError(f"{where}: invalid JSON: {error.msg}") from error
+        raise UserError(where, f": invalid JSON: {error.msg}") from error
     except (RecursionError, ValueError, OverflowError) as error:
-        raise UserError(f"{where}: {_too_large(error)}") from None
+        raise UserError(where, f": {_too_large(error)}") from None
 
 
 def _checked_depth(document: Any, where: str) -> Any:
@@ -80,11 +80,11 @@ def _checked_depth(document: Any, where: str) -> Any:
     level = [document]
     for _ in range(_MOST_LEVELS):
         if any(isinstance(part, int) and abs(part) > _MOST for part in level):
-            raise UserError(f"{where}: {_TOO_LONG}")
+            raise UserError(where, f": {_TOO_LONG}")
         level = [part for value in level for part in _parts(value)]
         if not level:
             return document
-    raise UserError(f"{where}: {_TOO_DEEP}")
+    raise UserError(where, f": {_TOO_DEEP}")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -32,7 +32,7 @@ from lsmtune.study_keys import STUDY_KEYS
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scale, parse_size
-from lsmtune.workloads import EngineName, Mix, Workload
+from lsmtune.workloads import EngineName, Mix, Workload, whole_numbers
 
 BUDGET_KEYS = frozenset(
     {"study", "trials", "budget", "until", "finalists", "repeats", "simplify", "pairs", "max_pairs"}
@@ -81,6 +81,7 @@ class StudySettings(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    _whole_numbers = whole_numbers
     study: str | None = Field(default=None, description=STUDY_KEYS["study"])
     engine: EngineName = Field(default="rocksdb", description=STUDY_KEYS["engine"])
     program: str = Field(default="db_bench", min_length=1, description=STUDY_KEYS["program"])
@@ -304,7 +305,7 @@ def make_spec(
     except ValidationError as error:
         problems = _in_words(error)
     except UserError as error:
-        problems = [str(error)]
+        problems = [error.message]
     else:
         return spec
     raise UserError(with_places(problems, where, flags or {}))

@@ -19,7 +19,7 @@ from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.design import DesignName
 from lsmtune.knobs.types import Knob
 from lsmtune.study_keys import ONLINE_KEYS, SCREEN_KEYS, TIKV_KEYS
-from lsmtune.workloads import Workload
+from lsmtune.workloads import Workload, whole_numbers
 
 STUDY_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 """Pattern of the names of studies, which are also names of folders."""
@@ -126,6 +126,7 @@ class Screen(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    _whole_numbers = whole_numbers
     design: DesignName = Field(default="sobol", description=SCREEN_KEYS["design"])
     batch: str | None = Field(default=None, description=SCREEN_KEYS["batch"])
     replicated: int = Field(default=20, ge=0, le=10_000, description=SCREEN_KEYS["replicated"])
@@ -136,6 +137,7 @@ class Online(BaseModel):
     """Settings of online tuning: lsmtune changes the options of a running engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    _whole_numbers = whole_numbers
     window_s: float = Field(default=10.0, ge=0.5, le=3600, description=ONLINE_KEYS["window_s"])
     windows: int = Field(default=5, ge=3, le=100, description=ONLINE_KEYS["windows"])
 

@@ -10,7 +10,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.stats import Interval
 from lsmtune.study_keys import PROTOCOL_KEYS
-from lsmtune.workloads import Workload
+from lsmtune.workloads import Workload, whole_numbers
 
 _HASH_DIGITS = 12
 
@@ -107,6 +107,7 @@ class Protocol(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    _whole_numbers = whole_numbers
     probe_reads: int = Field(default=10_000, ge=100, description=PROTOCOL_KEYS["probe_reads"])
     scan_length: int = Field(default=10, ge=1, description=PROTOCOL_KEYS["scan_length"])
     quiet_s: float = Field(default=0.25, gt=0, description=PROTOCOL_KEYS["quiet_s"])

@@ -33,7 +33,7 @@ def parse_size(text: str, what: str) -> int:
     factor = _SIZE_FACTORS.get(match[2].lower()) if match else None
     size = float(match[1]) * factor if match and factor else 0.0
     if not isfinite(size) or round(size) == 0:
-        raise UserError(f"{what}: invalid size {text!r}; use e.g. 64MiB or 1.5GB")
+        raise UserError(what, f": invalid size {text!r}; use e.g. 64MiB or 1.5GB")
     return round(size)
 
 
@@ -42,7 +42,7 @@ def parse_duration_s(text: str, what: str) -> float:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h)\s*", text)
     seconds = float(match[1]) * _DURATION_FACTORS[match[2]] if match else 0.0
     if not isfinite(seconds) or seconds == 0:
-        raise UserError(f"{what}: invalid duration {text!r}; use e.g. 90s, 20m or 1.5h")
+        raise UserError(what, f": invalid duration {text!r}; use e.g. 90s, 20m or 1.5h")
     return seconds
 
 
@@ -53,7 +53,7 @@ def parse_scale(text: str, what: str) -> Fraction:
         with suppress(ValueError, ZeroDivisionError):
             scale = Fraction(text.strip())
     if not 0 < scale <= 1:
-        raise UserError(f"{what}: invalid scale {text!r}; use e.g. 1/64, 1/8 or 1")
+        raise UserError(what, f": invalid scale {text!r}; use e.g. 1/64, 1/8 or 1")
     return scale
 
 

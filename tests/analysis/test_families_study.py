@@ -96,7 +96,7 @@ def test_a_users_file_keeps_every_other_line(home: Home, tmp_path: Path) -> None
     ).text
     assert "password=secret\n[mysqld]\nport=3306\n" in text
     assert "rocksdb_override_cf_options=" in text
-    with pytest.raises(UserError, match=r"--format options.*myrocks.*my.cnf"):
+    with pytest.raises(UserError, match=r"form = options.*myrocks.*my.cnf"):
         exported(read_record(home, "fam"), read_study(home, "fam"), "options", None, back=False)
 
 

@@ -257,7 +257,7 @@ def test_one_family_is_shown_alone(tmp_path: Path) -> None:
 
 
 def test_an_unknown_family_is_refused_with_the_names(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^--family: unknown column family 'user'.*'users'"):
+    with pytest.raises(UserError, match=r"^family: unknown column family 'user'.*'users'"):
         inspected(tmp_path, two_families(), "user")
     path = tmp_path / "OPTIONS"
     path.write_text('[DBOptions]\n  a=1\n[CFOptions "cf"]\n  write_buffer_size=1\n')

@@ -132,7 +132,7 @@ def test_only_a_measured_trial_of_the_search_can_be_picked(case: Case, number: i
     written = case.begin(objective="write_amp")
     searched(written)
     written.add(Role.TRIAL, 4000, TrialResult(status=Status.CRASHED, reason="died"))
-    with pytest.raises(UserError, match=rf"--trial {number}: .*available: 1, 2, 3$"):
+    with pytest.raises(UserError, match=rf"^trial = {number}: .*available: 1, 2, 3$"):
         case.view(trial=number)
 
 

@@ -49,7 +49,7 @@ def test_a_note_names_the_tuned_family_and_the_flag() -> None:
 
 
 def test_a_family_without_options_is_not_tuned_by_default(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"'default' has no options.*users, orders.*--family"):
+    with pytest.raises(UserError, match=r"'default' has no options.*users, orders.*family = NAME"):
         check_default_family(OPTIONS.format(default=""), tmp_path / "OPTIONS", "default")
     check_default_family(WHOLE, tmp_path / "OPTIONS", "default")
     alone = '[DBOptions]\n  max_background_jobs=4\n[CFOptions "default"]\n'
@@ -62,7 +62,7 @@ def test_a_family_that_the_log_next_to_the_file_shows_empty_is_not_tuned_by_defa
     tables = {"default": EMPTY, "users": FULL, "orders": FULL}
     (tmp_path / "LOG").write_text(log(dump(60, tables), families=FAMILIES))
     with pytest.raises(
-        UserError, match=r"LOG: .*'default' has no data.*users \(99 MiB\).*--family"
+        UserError, match=r"LOG: .*'default' has no data.*users \(99 MiB\).*family = NAME"
     ):
         check_default_family(WHOLE, tmp_path / "OPTIONS", "default")
     (tmp_path / "LOG").write_text(log(dump(60, tables | {"default": FULL}), families=FAMILIES))

@@ -306,7 +306,7 @@ def test_without_a_proven_gain_nothing_is_exported_unasked(tmp_path: Path) -> No
             verify_contenders(study)
         view = read_study(opened, "n")
         assert view.best_trial
-        with pytest.raises(UserError, match=f"--trial {view.best_trial.number}"):
+        with pytest.raises(UserError, match=f"trial = {view.best_trial.number}"):
             exported(opened, view, "options", None, back=False)
         picked = read_study(opened, "n", view.best_trial.number)
         assert exported(opened, picked, "options", None, back=False)

@@ -103,7 +103,7 @@ def test_what_to_do_with_a_file_that_is_no_library_is_told(tmp_path: Path) -> No
         library_engine(loaded_library(None, str(text))).describe(tmp_path)
     message = str(caught.value)
     assert message.count(str(text)) == 1
-    assert all(word in message for word in ("librocksdb.so", "--rocksdb", "`lsmtune engines`"))
+    assert all(word in message for word in ("librocksdb.so", "rocksdb", "`lsmtune engines`"))
     installed = Loaded(text, "11.8.1", "a source", "a hash")
     with pytest.raises(UserError, match=f"remove the folder {tmp_path}"):
         library_engine(installed).describe(tmp_path)

@@ -92,7 +92,7 @@ def test_what_is_installed_is_not_downloaded_again(folder: Path, jar: Path) -> N
 
 
 def test_a_version_without_pin_needs_trust(folder: Path, jar: Path) -> None:
-    assert "--trust" in refused(folder, serving(jar), trust=False)
+    assert "add trust" in refused(folder, serving(jar), trust=False)
     assert not trusted(folder, serving(jar)).engine.record.pinned
 
 

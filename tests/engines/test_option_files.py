@@ -32,7 +32,7 @@ def test_each_engine_reads_its_own_kind(kind: str, engine: str) -> None:
     if READ_BY[kind] == engine:
         check_readable(TEXTS[kind], "base", engine)
     else:
-        with pytest.raises(UserError, match=rf"^base: .*--engine {READ_BY[kind]}"):
+        with pytest.raises(UserError, match=rf"^base: .*engine = {READ_BY[kind]}"):
             check_readable(TEXTS[kind], "base", engine)
 
 

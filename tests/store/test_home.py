@@ -65,7 +65,7 @@ def test_a_study_comes_back(path: Path) -> None:
 
 def test_studies_are_listed_in_order_and_an_unknown_one_is_told_of_them(path: Path) -> None:
     with Home(path, create=True) as home:
-        with pytest.raises(UserError, match=r"^--home .*no study"):
+        with pytest.raises(UserError, match=r"^home = .*no study"):
             home.study("x")
         add_study(home, "second-by-name")
         add_study(home, "first-by-name")
@@ -241,20 +241,20 @@ def test_a_newer_format_is_refused_and_left_alone(path: Path) -> None:
 
 def test_a_folder_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(UserError, match=r"^--home .*new.*folder"):
+    with pytest.raises(UserError, match=r"^home = .*new.*folder"):
         Home(tmp_path, create=True)
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_a_folder_without_studies_is_not_made_when_only_reading(path: Path) -> None:
-    with pytest.raises(UserError, match=r"^--home .*lsmtune tune"):
+    with pytest.raises(UserError, match=r"^home = .*lsmtune tune"):
         Home(path, create=False)
     assert not path.exists()
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=r"^--home .*file"):
+    with pytest.raises(UserError, match=r"^home = .*file"):
         Home(tmp_path / "file", create=True)
 
 

@@ -431,7 +431,7 @@ def test_a_study_whose_base_failed_can_go_on(home: Home) -> None:
 def test_other_settings_under_the_same_name_are_refused(home: Home) -> None:
     tune(home, make(trials=1), flat)
     with (
-        pytest.raises(UserError, match=r"seed was 1 .* 2\).*--study"),
+        pytest.raises(UserError, match=r"seed was 1 .* 2\).*another study"),
         opened(home, make(seed=2), flat),
     ):
         pass

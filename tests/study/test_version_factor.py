@@ -132,7 +132,7 @@ def test_a_trial_of_another_version_is_no_config_of_the_baseline(home: Home) -> 
     run(home, make(), Played(flat))
     numbers = {trial.config[VERSION]: trial.number for trial in runs(home, Role.TRIAL)}
     assert read_study(home, "s", numbers[OLD]).engine_version == OLD
-    with pytest.raises(UserError, match=rf"^--trial {numbers[NEW]}: .*{NEW}.*{OLD}"):
+    with pytest.raises(UserError, match=rf"^trial = {numbers[NEW]}: .*{NEW}.*{OLD}"):
         read_study(home, "s", numbers[NEW])
 
 

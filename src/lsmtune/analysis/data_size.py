@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from math import ceil, floor, log10
 
-from lsmtune.errors import LsmtuneError
+from lsmtune.errors import Argument, LsmtuneError
 from lsmtune.knobs.families import option_name
 from lsmtune.knobs.types import Settings
 from lsmtune.workloads import Workload
@@ -48,7 +48,7 @@ def too_small(count: float | None, num: int, needed: float = MIN_FLUSHES) -> str
     if count is None or count >= needed:
         return None
     if count <= 0:
-        raise LsmtuneError("the runs wrote no data; use a larger --num")
+        raise LsmtuneError("the runs wrote no data; use a larger ", Argument("num"))
     return (
         f"a run fills the memtable only {count:.2g} times, but {needed:g} times are needed; "
         f"use at least --num {_rounded_up(num * needed / count)}"

@@ -23,7 +23,7 @@ from lsmtune.analysis.trades import trades
 from lsmtune.analysis.trial_views import changes_between, knobs_of, trial_views
 from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
 from lsmtune.analysis.verification_views import verifications_of
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.experiment import VERSION
 from lsmtune.knobs.memory import memory_bytes
 from lsmtune.knobs.types import Config
@@ -200,8 +200,8 @@ def _picked(history: History, number: int, spec: StudySettings) -> Candidate:
         found = sorted(c.trial.number for c in history.candidates)
         known = ", ".join(map(str, found)) or "none yet"
         raise UserError(
-            f"--trial {number}: not a measured trial of the search of study {spec.name!r}; "
-            f"available: {known}"
+            Argument("trial", number),
+            f": not a measured trial of the search of study {spec.name!r}; available: {known}",
         )
     _check_version(picked, spec)
     return picked
@@ -215,9 +215,10 @@ def _check_version(picked: Candidate, spec: StudySettings) -> None:
     version = picked.trial.config.get(VERSION, spec.rocksdb)
     if version != spec.rocksdb:
         raise UserError(
-            f"--trial {picked.trial.number}: this trial ran on RocksDB {version}, but the baseline "
+            Argument("trial", picked.trial.number),
+            f": this trial ran on RocksDB {version}, but the baseline "
             f"of study {spec.name!r} ran on {spec.rocksdb}; name a trial of that version, or tune "
-            f"RocksDB {version} in a study of its own"
+            f"RocksDB {version} in a study of its own",
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Config, Settings
@@ -43,23 +43,27 @@ def upgrade_spec(
     own = spec.rocksdb
     if own is None:
         raise UserError(
-            f"--rocksdb: study {spec.name!r} does not run an installed version of RocksDB "
+            Argument("rocksdb"),
+            f": study {spec.name!r} does not run an installed version of RocksDB "
             "(key rocksdb), so there is no version to compare with; tune in another study with "
-            "`lsmtune tune --rocksdb VERSION`"
+            "`lsmtune tune --rocksdb VERSION`",
         )
     for version in versions:
         if not is_version(version):
-            raise UserError(f"--rocksdb {version!r}: {VERSION_FORM}")
+            raise UserError(Argument("rocksdb", repr(version)), f": {VERSION_FORM}")
     others = sorted({*versions} - {own}, key=lambda version: (version_number(version), version))
     if not others:
         raise UserError(
-            f"--rocksdb {own}: study {spec.name!r} ran this version; name another one "
-            "(`lsmtune engines` lists the installed versions)"
+            Argument("rocksdb", own),
+            f": study {spec.name!r} ran this version; name another one "
+            "(`lsmtune engines` lists the installed versions)",
         )
     base = spaces.at().default()
     changed = config.differing(base)
     if not changed:
-        raise UserError(f"--rocksdb: the config of study {spec.name!r} is that of the baseline")
+        raise UserError(
+            Argument("rocksdb"), f": the config of study {spec.name!r} is that of the baseline"
+        )
     fixed = _begun(spaces, changed)
     given: dict[str, Any] = {
         **spec.model_dump(mode="json", include=set(_KEPT), exclude_none=True),

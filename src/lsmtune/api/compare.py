@@ -9,7 +9,7 @@ from typing import Any
 from lsmtune.comparison.page import render_comparison
 from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document
 from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_model
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
@@ -86,7 +86,8 @@ def _check(asked: Asked) -> None:
         raise UserError("compare: an optimizer is named twice; name each optimizer once")
     if asked.reference is not None and asked.reference not in asked.optimizers:
         raise UserError(
-            f"--reference: {unknown_word('optimizer', asked.reference, asked.optimizers)}"
+            Argument("reference"),
+            f": {unknown_word('optimizer', asked.reference, asked.optimizers)}",
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.spec import read_study_file
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.database import DATABASE
@@ -43,7 +43,7 @@ def ask_for_home(home: Path, settings: Mapping[str, Any], consent: Consent) -> N
     UserError if the user does not agree, or cannot be asked.
     """
     copy = f"copy the folder (`cp -r {home} COPY`)"
-    _ask(settings, f"--home {home}", [home, home / DATABASE], copy, consent)
+    _ask(settings, Message(Argument("home", home)), [home, home / DATABASE], copy, consent)
 
 
 def _ask(
@@ -55,12 +55,15 @@ def _ask(
     if not named or owner is None:
         return
     kind = "library" if libraries else "program"
-    what = f"{place}: belongs to {owner} and names the {kind} {named!r}"
+    what = Message(place, f": belongs to {owner} and names the {kind} {named!r}")
     consent(
-        f"{what}. Run it with your rights?",
-        unasked=f"{what}; lsmtune does not run it without your consent: answer the question in a "
-        f"terminal, or {copy} and use the copy",
-        refused=f"{what}; you did not agree to run it",
+        Message(what, ". Run it with your rights?"),
+        unasked=Message(
+            what,
+            "; lsmtune does not run it without your consent: answer the question in a terminal, "
+            f"or {copy} and use the copy",
+        ),
+        refused=Message(what, "; you did not agree to run it"),
     )
 
 

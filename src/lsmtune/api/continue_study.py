@@ -11,12 +11,13 @@ from typing import Any, Self
 from lsmtune.analysis.continuing import FLAGS, other_optimizer_command
 from lsmtune.analysis.deploy import home_flag
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.optimizers.registry import check_not_removed, is_removed
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.home import Home, is_home
 from lsmtune.store.records import StoredStudy
+from lsmtune.study.earlier import can_guide
 
 _GOALS = {"objective", "limits"}
 """Settings that change what the stored runs are worth, but not how they ran."""
@@ -83,12 +84,14 @@ def _tell_other_system(
             return
 
 
-def _other_system_text(before: StudySettings, version: str) -> str:
+def _other_system_text(before: StudySettings, version: str) -> Message:
     key = next((key for key in ("rocksdb", "library") if getattr(before, key)), "program")
     system = before.program if key == "program" else "RocksDB"
-    return (
-        f"study {before.name!r} has these settings, but ran on {system} {version}; add "
-        f"`{FLAGS[key]} {quote(getattr(before, key))}` to continue it"
+    value = quote(getattr(before, key))
+    return Message(
+        f"study {before.name!r} has these settings, but ran on {system} {version}; add `",
+        Argument(key, value, f"{FLAGS[key]} {value}"),
+        "` to continue it",
     )
 
 
@@ -106,30 +109,36 @@ def followed(
     A new study is needed if the objective or a limit changed, or if lsmtune no longer has the
     optimizer: the stored runs count for it. Those of online tuning do not, because it judges each
     change by the objective when it runs.
-    With `new_baseline`, its baseline is measured again, and the stored runs only guide its search.
+    With `new_baseline`, its baseline is measured again, and the stored runs only guide its search,
+    if there are enough.
     `chosen`: lsmtune chose the RocksDB, so the user may not know that another one ran before.
     """
     if chosen:
         _tell_other_system(spec, stored, tell)
     if spec.online is not None and new_baseline:
         raise UserError(
-            "--new-baseline: not allowed with [online], because each call of online tuning "
-            "measures the baseline; remove the flag"
+            Argument("new_baseline", True),
+            ": not allowed with [online], because each call of online tuning measures the "
+            "baseline; remove ",
+            Argument("new_baseline", flag="the flag"),
         )
-    if (study := stored.find(spec.name)) is None:
+    home, study = stored.home, stored.find(spec.name)
+    if home is None or study is None:
         return _not_there(spec, new_baseline), None
     _check_optimizer(spec, study, stored.path)
     changed = set(spec.changed_since(study.settings))
+    guides = new_baseline and can_guide(home, study.name, spec)
     if new_baseline:
-        update: dict[str, Any] = {"warm_start": (study.name,)}
+        update: dict[str, Any] = {"warm_start": (study.name,)} if guides else {}
     elif changed and changed <= (_GOALS | _replaced(study)):
         update = {}
     else:
         return spec, None
     new = _next(stored, spec.model_copy(update=update))
     if new_baseline:
+        guide = "guide" if guides else "are too few to guide"
         tell(
-            f"study {new.name!r} measures the baseline again; the runs of {study.name!r} guide "
+            f"study {new.name!r} measures the baseline again; the runs of {study.name!r} {guide} "
             "its search"
         )
         return new, None
@@ -143,7 +152,11 @@ def followed(
 
 def _not_there(spec: StudySettings, new_baseline: bool) -> StudySettings:
     if new_baseline:
-        raise UserError(f"--new-baseline: no study {spec.name!r} exists; name one with --study")
+        raise UserError(
+            Argument("new_baseline", True),
+            f": no study {spec.name!r} exists; name one with ",
+            Argument("study"),
+        )
     check_not_removed(spec.optimizer)
     return spec
 

@@ -106,7 +106,7 @@ def calibrate(program: str | None, home_path: Path, observer: Observer | None = 
         return Check(
             "calibration",
             False,
-            str(error),
+            error.message.with_flags(),
             "fix the problem, then run `lsmtune doctor --calibrate` again",
         )
     detail = f"measured with RocksDB {machine.rocksdb}, stored in {home_path / MACHINE}"
@@ -148,7 +148,7 @@ def _library() -> Check | None:
         with scratch() as folder:
             prove(engine.library, engine.record.version, folder)
     except UserError as error:
-        return Check("RocksDB", False, str(error), _INSTALL)
+        return Check("RocksDB", False, error.message.with_flags(), _INSTALL)
     return Check("RocksDB", True, f"{engine.record.text}, {engine.library}")
 
 
@@ -157,7 +157,7 @@ def _db_bench(program: str) -> Check:
         with scratch() as folder:
             facts = RocksDB(DbBench(program)).describe(folder)
     except LsmtuneError as error:
-        detail = str(error).removesuffix(f"; {INSTALL_DB_BENCH}")
+        detail = error.message.with_flags().removesuffix(f"; {INSTALL_DB_BENCH}")
         return Check("db_bench", False, detail, INSTALL_DB_BENCH)
     slow = (
         "this build of db_bench has assertions, which make db_bench slow: compare ratios, not "
@@ -178,7 +178,7 @@ def _optional(name: str, engine: EngineName, use: str, target: str) -> Check:
             f"lsmtune needs {name} only to {use}: if you do not {use}, nothing is missing; "
             f"`make {target}` installs {name}"
         )
-        return Check(name, True, f"{ABSENT}: {error}", fix)
+        return Check(name, True, f"{ABSENT}: {error.message.with_flags()}", fix)
     return Check(name, True, facts.version)
 
 

@@ -16,7 +16,7 @@ from lsmtune.api.own_files import (
     own_options,
     own_tikv_toml,
 )
-from lsmtune.errors import ParseError, UserError
+from lsmtune.errors import Argument, Message, ParseError, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.report import tikv_toml
@@ -98,12 +98,15 @@ def exported(
         _check_claim(view, claim)
     if form not in (forms := FORMATS[view.engine]):
         raise UserError(
-            f"--format {form}: not available for engine {view.engine}; "
-            f"available: {', '.join(forms)}"
+            Argument("form", form, f"--format {form}"),
+            f": not available for engine {view.engine}; available: {', '.join(forms)}",
         )
     if form in ("db_bench", "toml") and base is not None:
         raise UserError(
-            f"--base: not allowed with --format {form}; allowed: options, my.cnf, tikv-toml"
+            Argument("base"),
+            ": not allowed with ",
+            Argument("form", form, f"--format {form}"),
+            "; allowed: options, my.cnf, tikv-toml",
         )
     return _Exporter(record, view, claim).file(form, base, back=back)
 
@@ -121,7 +124,8 @@ def _check_claim(view: StudyView, claim: Claim) -> None:
         raise UserError(
             f"study {view.name!r}: nothing to export; {claim.pairs} pairs of runs did not prove a "
             f"gain of trial {claim.trial}. Keep the baseline. To export the trial all the same, "
-            f"add --trial {claim.trial}"
+            "add ",
+            Argument("trial", claim.trial),
         )
 
 
@@ -170,8 +174,11 @@ class _Exporter:
         base = change.base
         if not own.text:
             raise UserError(
-                "--format options: the simulator has no OPTIONS file; set --base to yours, or use "
-                "--format db_bench"
+                Argument("form", "options", "--format options"),
+                ": the simulator has no OPTIONS file; set ",
+                Argument("base"),
+                " to yours, or use ",
+                Argument("form", "db_bench", "--format db_bench"),
             )
         file = OptionsBase(own.text, self._spec.family)
         knobs = [self._ground.catalogue.knob(name) for name in change.tuned]
@@ -193,7 +200,7 @@ class _Exporter:
             note = self._notes(change, own, [*of_file, *how])
             return export_options(knobs, change.written, file, note)
         except ParseError as error:
-            raise UserError(f"--base {base}: {error}") from error
+            raise UserError(Argument("base", base), ": ", error.message) from error
 
     def _my_cnf(self, change: "_Change", own: OwnFile) -> str:
         def variables(settings: Settings, names: Iterable[str]) -> dict[str, str]:
@@ -363,15 +370,16 @@ class _Change:
 
 def _not_restorable(
     base: Path, unknown: Sequence[str], to_old: Differences, to_new: Differences
-) -> str:
+) -> Message:
     """Return why `--back` cannot restore a file: its values are of neither side."""
     key = unknown[0]
     more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
-    return (
-        f"--base {base}: {key} = {to_old[key][0]}{more}; the study has {to_new[key][1]} for the "
-        f"baseline and {to_old[key][1]} for the winner. --back cannot restore this file: name the "
-        "file that you deployed, or deploy the copy of your own file that you kept"
-    )
+    return Message(
+        Argument("base", base),
+        f": {key} = {to_old[key][0]}{more}; the study has {to_new[key][1]} for the baseline and "
+        f"{to_old[key][1]} for the winner. ", Argument("back", True), " cannot restore this file: "
+        "name the file that you deployed, or deploy the copy of your own file that you kept",
+    )  # fmt: skip
 
 
 def _part_lines(form: str, why: str) -> list[str]:

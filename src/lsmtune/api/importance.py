@@ -15,7 +15,7 @@ from lsmtune.analysis.importance import (
 from lsmtune.analysis.importance_document import importance_document
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import BatchLine, read_batch
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.metrics.definitions import metric as known_metric
 from lsmtune.report.importance_page import render_importance
 from lsmtune.spec import catalogue_of
@@ -54,7 +54,13 @@ def importance(
     cross-validations. UserError for runs that cannot be used.
     """
     if (study is None) == (batch is None):
-        raise UserError("importance: name either a STUDY or --batch FILE, but not both")
+        raise UserError(
+            "importance: name either a ",
+            Argument("study", flag="STUDY"),
+            " or ",
+            Argument("batch", "FILE"),
+            ", but not both",
+        )
     lines = _lines(study, batch, home)
     # That all runs have the same engine and workload is checked later.
     first = lines[0] if lines else BatchLine("none")
@@ -65,8 +71,9 @@ def importance(
     if not chosen:
         raise UserError(
             f"importance: fewer than {runs.fewest} configs have a value of one of the usual "
-            f"metrics ({', '.join(DEFAULT_METRICS[kind])}); add --metric with another metric: "
-            f"{', '.join(runs.metrics) or 'none has enough values'}"
+            f"metrics ({', '.join(DEFAULT_METRICS[kind])}); add ",
+            Argument("metrics", flag="--metric"),
+            f" with another metric: {', '.join(runs.metrics) or 'none has enough values'}",
         )
     fitting = f"fitting models that predict {', '.join(chosen)} from {len(runs.first)} configs"
     with (observer or Observer()).working(fitting):

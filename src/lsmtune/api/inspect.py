@@ -8,7 +8,7 @@ from lsmtune.analysis.inspect.before_after import Compared, compare_sides, two_s
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files, tuned_family
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.metrics.families import check_not_empty
 from lsmtune.study.observer import Observer
 
@@ -86,12 +86,15 @@ def sides(logs: Sequence[Inspection], after: Sequence[Inspection]) -> Sides:
         return [split[0]], [split[1]]
     if len(logs) == 1:
         raise UserError(
-            f"--compare: {logs[0].name}: name a second file, from after the change; a single file "
-            "needs results of exactly two versions of RocksDB, or the headings before and after"
+            Argument("compare", True),
+            f": {logs[0].name}: name a second file, from after the change; a single file "
+            "needs results of exactly two versions of RocksDB, or the headings before and after",
         )
     raise UserError(
-        "--compare: name two files, before and after the change; for several runs per side, name "
-        "each file from after the change with --after FILE"
+        Argument("compare", True),
+        ": name two files, before and after the change; for several runs per side, name "
+        "each file from after the change with ",
+        Argument("after", "FILE"),
     )
 
 
@@ -106,9 +109,12 @@ def study_of(path: Path, logs: Sequence[Inspection]) -> StudyOfLog:
     UserError for several LOGs, or for a LOG whose column family has no data.
     """
     if len(logs) != 1:
-        raise UserError("--to-study: allowed for one LOG only; name a single LOG")
+        raise UserError(Argument("to_study"), ": allowed for one LOG only; name a single LOG")
     check_not_empty(
-        logs[0].family_sums, logs[0].main_family, logs[0].name, "choose one with --family NAME"
+        logs[0].family_sums,
+        logs[0].main_family,
+        logs[0].name,
+        Message("choose one with ", Argument("family", "NAME")),
     )
     options = path.with_suffix(".OPTIONS")
     files = study_files(logs[0], str(options.resolve()))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import get_args
 
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Knob
 from lsmtune.optimizers.base import Optimizer
@@ -25,7 +25,9 @@ def chosen_knobs(name: str, area: str | None) -> tuple[EngineName, Sequence[Knob
     engines = get_args(EngineName)
     if name not in engines:
         if area is not None:
-            raise UserError("--area: not allowed with the name of a knob; remove one of them")
+            raise UserError(
+                Argument("area"), ": not allowed with the name of a knob; remove one of them"
+            )
         catalogue = load("rocksdb")
         names = [knob.name for knob in catalogue.knobs]
         if name not in names:
@@ -36,5 +38,5 @@ def chosen_knobs(name: str, area: str | None) -> tuple[EngineName, Sequence[Knob
     knobs = load(engine).knobs
     areas = tuple(dict.fromkeys(knob.area for knob in knobs))
     if area is not None and area not in areas:
-        raise UserError(f"--area: {unknown_word('area', area, areas)}")
+        raise UserError(Argument("area"), f": {unknown_word('area', area, areas)}")
     return engine, [knob for knob in knobs if area in (None, knob.area)]

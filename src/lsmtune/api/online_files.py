@@ -7,7 +7,7 @@ from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.api.export import RESTART, Deployment, Exported
 from lsmtune.api.own_files import my_cnf_variables, own_my_cnf, own_options
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.option_text import DERIVED, derived_settings
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.report.export import (
@@ -59,9 +59,16 @@ def online_export(
     """
     usual = FORMATS[view.engine][0]
     if form != usual:
-        raise UserError(f"--format {form}: not available for online tuning; available: {usual}")
+        raise UserError(
+            Argument("form", form, f"--format {form}"),
+            f": not available for online tuning; available: {usual}",
+        )
     if base is not None:
-        raise UserError("--base: not allowed for a study of online tuning; remove the flag")
+        raise UserError(
+            Argument("base"),
+            ": not allowed for a study of online tuning; remove ",
+            Argument("base", flag="the flag"),
+        )
     if view.online is None or not view.online.kept:
         raise UserError(
             f"study {view.name!r}: nothing to export; online tuning kept no change. Keep the "

@@ -11,7 +11,7 @@ from lsmtune.engines.myrocks.options import (
 )
 from lsmtune.engines.option_files import base_text
 from lsmtune.engines.tikv.options import of_store, with_store
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Settings
 from lsmtune.reading import read_text
@@ -40,7 +40,7 @@ class OwnFile:
 
 def named_file(path: Path) -> OwnFile:
     """Return the file that the user named with --base; UserError if it cannot be read."""
-    text, _ = base_text(_read(path, f"--base {path}"), str(path))
+    text, _ = base_text(_read(path, Message(Argument("base", path))), str(path))
     return OwnFile(text, path)
 
 

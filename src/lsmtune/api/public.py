@@ -13,12 +13,23 @@ from typing import Any
 
 from lsmtune.analysis.deploy import usual_home
 from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.api import importance as ranking
+from lsmtune.api import inspect as inspecting
 from lsmtune.api import manage, online
 from lsmtune.api import simulate as simulation
 from lsmtune.api import tune as tuning
 from lsmtune.api import verify as verification
+from lsmtune.api.arguments import (
+    EVENT,
+    NUMBER,
+    OBSERVER,
+    PATH,
+    SWITCH,
+    TEXT,
+    TEXTS,
+    WAIT,
+    check,
+)
 from lsmtune.api.importance import ImportanceResult
 from lsmtune.api.resolve import Request, resolve
 from lsmtune.api.simulate import Simulation
@@ -27,6 +38,7 @@ from lsmtune.errors import UserError, unknown_word
 from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.study.observer import Observer
 from lsmtune.system.cancelling import cancelled_by
+from lsmtune.system.lock import waiting_for_studies
 
 Folder = str | Path
 
@@ -39,6 +51,7 @@ def tune(
     cancel: threading.Event | None = None,
     accept_noise: bool = False,
     new_baseline: bool = False,
+    wait: bool | float = False,
     **keys: Any,
 ) -> Result:
     """Find better options for a workload, verify the winner, and write its files into the home.
@@ -50,8 +63,13 @@ def tune(
     the run ends, its folder is removed, `Cancelled` is raised, and the same call continues the
     study. With `accept_noise`, runs that other programs disturb are marked and not repeated. With
     `new_baseline`, a new study measures the baseline again, as after a change of the machine.
+    `wait` says what happens while another call works on the same study: False raises `UserError`,
+    a number waits for so many seconds before that, True waits for as long as the call takes.
     Without `home`, studies are in $LSMTUNE_HOME, else in the folder lsmtune-data.
     """
+    check(PATH, study_file=study_file, home=home)
+    _check_running(observer, cancel, accept_noise, wait)
+    check(SWITCH, new_baseline=new_baseline)
     _check_keys(keys)
     request = Request(
         study_file=None if study_file is None else Path(study_file),
@@ -59,7 +77,7 @@ def tune(
         new_baseline=new_baseline,
     )
     folder = _home(home)
-    with cancelled_by(cancel):
+    with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
         resolved = resolve(request, folder, observer=observer)
         for remark in resolved.remarks:
             (observer or Observer()).remark(remark)
@@ -82,28 +100,37 @@ def verify(
     observer: Observer | None = None,
     cancel: threading.Event | None = None,
     accept_noise: bool = False,
+    wait: bool | float = False,
 ) -> Result:
     """Measure the winner of a study, or a `trial`, against the baseline in new pairs of runs.
 
     `scale` and `num` are those of the study if they are not given; at another scale, the number of
     records grows with the tree. At least `pairs` pairs run, 6 or more; those of earlier calls with
-    the same scale and records count.
+    the same scale and records count. The other arguments are those of `tune`.
     """
+    check(PATH, home=home)
+    check(TEXT, study=study)
+    check(NUMBER, num=num, trial=trial)
+    _check_running(observer, cancel, accept_noise, wait)
     _check_pairs(pairs)
     asked = verification.Verification(
         study=study, trial=trial, scale=None if scale is None else str(scale), num=num, pairs=pairs
     )
-    with cancelled_by(cancel):
+    with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
         return verification.verify(asked, _home(home), observer, accept_noise=accept_noise).result
 
 
 def result(study: str, *, home: Folder | None = None, trial: int | None = None) -> Result:
     """Return the result of a stored study, or that of a `trial` of it instead of the winner."""
+    check(TEXT, study=study)
+    check(NUMBER, trial=trial)
+    check(PATH, home=home)
     return stored_result(study, _home(home), trial)
 
 
 def studies(home: Folder | None = None) -> list[dict[str, Any]]:
     """Return the studies of a home, oldest first, as `lsmtune studies --json` prints them."""
+    check(PATH, home=home)
     return manage.studies(_home(home))
 
 
@@ -112,11 +139,15 @@ def inspect(path: Folder | Sequence[Folder], *, family: str | None = None) -> In
 
     Several files are the parts of one LOG. `family` is a column family to read alone.
     """
-    if isinstance(path, str | Path):
-        return inspect_path(Path(path), family)
-    if not path:
-        raise UserError("lsmtune.inspect: name at least one file")
-    return inspect_rolled([Path(part) for part in path], family)
+    check(TEXT, family=family)
+    files = [path] if isinstance(path, str | Path) else path
+    if not isinstance(files, Sequence) or not files:
+        raise UserError(f"path = {path!r}: must be a path or a list of paths")
+    for file in files:
+        check(PATH, path=file)
+    paths = [Path(file) for file in files]
+    (found,) = inspecting.read(paths, rolled=len(paths) > 1, family=family)
+    return found
 
 
 def simulate(
@@ -132,6 +163,10 @@ def simulate(
 
     `changes` are texts such as "write_buffer_size=64MiB". Times are in seconds, sizes in bytes.
     """
+    check(PATH, home=home, batch=batch)
+    check(TEXT, study=study, scale=scale)
+    check(NUMBER, num=num)
+    check(TEXTS, changes=changes)
     return simulation.simulate(
         _home(home), study=study, batch=None if batch is None else Path(batch), num=num,
         scale=scale, changes=_texts(changes),
@@ -147,6 +182,10 @@ def importance(
     home: Folder | None = None,
 ) -> ImportanceResult:
     """Rank the knobs by their effect on each metric, in a study or in a file of measured runs."""
+    check(PATH, home=home, batch=batch)
+    check(TEXT, study=study)
+    check(TEXTS, metrics=metrics)
+    check(NUMBER, repeats=repeats)
     file = None if batch is None else Path(batch)
     return ranking.importance(
         _home(home), study=study, batch=file, metrics=_texts(metrics), repeats=repeats
@@ -185,6 +224,19 @@ def _check_keys(keys: dict[str, Any]) -> None:
         if name not in StudySettings.model_fields:
             known = unknown_word("setting", name, StudySettings.model_fields)
             raise UserError(f"lsmtune.tune: {known}")
+
+
+def _check_running(
+    observer: Observer | None,
+    cancel: threading.Event | None,
+    accept_noise: bool,
+    wait: bool | float,
+) -> None:
+    """Raise UserError for an argument of the functions that run studies."""
+    check(OBSERVER, observer=observer)
+    check(EVENT, cancel=cancel)
+    check(SWITCH, accept_noise=accept_noise)
+    check(WAIT, wait=wait)
 
 
 def _check_pairs(pairs: int | None) -> None:

@@ -45,7 +45,7 @@ def _data(spec: StudySettings, space: KnobSpace) -> list[Ready]:
     if ok:
         text = f"large enough: the baseline flushes {often}"
     elif must:
-        text = f"TOO SMALL: {too_few(spec.workload, space.base, needed)}"
+        text = f"TOO SMALL: {too_few(spec.workload, space.base, needed).with_flags()}"
     else:
         text = (
             f"large enough for this objective; write amplification is not measurable, because the "

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsmtune.analysis.read_study import read_study
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.report.overview_page import render_overview
 from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
@@ -28,7 +28,7 @@ def report(
     if len(set(studies)) < len(studies):
         raise UserError("report: a study is named twice; name each study once")
     if trial is not None and len(studies) > 1:
-        raise UserError("--trial: not allowed with several studies; name one study")
+        raise UserError(Argument("trial"), ": not allowed with several studies; name one study")
     watch = observer or Observer()
     with Home(home, create=False) as opened, watch.working("writing the page"):
         views = [read_study(opened, study, trial) for study in studies]

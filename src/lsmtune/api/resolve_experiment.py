@@ -17,7 +17,7 @@ from lsmtune.api.resolve import (
 )
 from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.batch import read_batch
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.spec import catalogue_of, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH, with_first_version
 from lsmtune.study.observer import Observer
@@ -125,7 +125,11 @@ def _batch_settings(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """The settings that the lines contain; UserError if they are given again."""
     for key in ("knobs", "scale", "workload", "base", "cache", "trials"):
         if key in given:
-            raise UserError(f"{key}: not allowed with --batch, because the batch file sets {key}")
+            raise UserError(
+                f"{key}: not allowed with ",
+                Argument("batch"),
+                f", because the batch file sets {key}",
+            )
     usable = usable_lines(path, read_batch(path))
     load, engine = usable[0].workload, usable[0].engine
     catalogue = catalogue_of(engine, load)

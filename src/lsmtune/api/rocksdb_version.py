@@ -19,7 +19,7 @@ from lsmtune.engines.libraries.installed import (
 from lsmtune.engines.libraries.loaded import how_to_install
 from lsmtune.engines.rocksdb.db_bench.version import db_bench_version
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
-from lsmtune.errors import ParseError, UserError
+from lsmtune.errors import Argument, Message, ParseError, UserError
 from lsmtune.knobs.defaults import nearest_of
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.reading import read_text
@@ -138,19 +138,24 @@ def _of_base(base: str, version: str, engines: Sequence[Installed]) -> str:
         return again
     raise UserError(
         f"base: {base}: this file is of RocksDB {version}, which is not installed; "
-        f"{how_to_install(version)}{_other_ways(version, versions)}"
+        f"{how_to_install(version)}",
+        _other_ways(version, versions),
     )
 
 
-def _other_ways(version: str, installed: Sequence[str]) -> str:
-    """Return the flags that run db_bench, or another version, instead of an installation."""
+def _other_ways(version: str, installed: Sequence[str]) -> Message:
+    """Return the arguments that run db_bench, or another version, instead of an installation."""
     program = shutil.which(_DB_BENCH)
     found = db_bench_version(program) if program else None
-    ways = ""
+    ways: list[str | Argument] = []
     if program and (found == version or not installed):
-        ways += f"; or add `--db-bench {_DB_BENCH}` to run the db_bench on PATH"
-        ways += f", which has version {found}" if found else ""
+        ways += (
+            "; or add `",
+            Argument("program", _DB_BENCH, f"--db-bench {_DB_BENCH}"),
+            "` to run the db_bench on PATH",
+        )
+        ways += (f", which has version {found}",) if found else ()
     if installed:
         nearest = nearest_of(version, installed)
-        ways += f"; or add `--rocksdb {nearest}` to run the nearest installed version"
-    return ways
+        ways += "; or add `", Argument("rocksdb", nearest), "` to run the nearest installed version"
+    return Message(*ways)

@@ -6,7 +6,7 @@ from typing import Any
 
 from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.analysis.screened import screened_lines
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.host_checks import check_host
@@ -59,7 +59,8 @@ def screen(
         )
     if spec.engine == "tikv" and jobs not in (None, 1):
         raise UserError(
-            f"--jobs: invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed"
+            Argument("jobs"),
+            f": invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed",
         )
     table = spec.screen
     prepared = prepare(spec, home_path, observer)

@@ -7,7 +7,7 @@ from typing import Any
 
 from lsmtune.analysis.read_study import view_of
 from lsmtune.batch import BatchLine, as_flags, knob_value, read_batch
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.knob_text import find_knob, parse_value, readable_value
 from lsmtune.knobs.types import Config, Settings, Value
@@ -35,6 +35,7 @@ from lsmtune.study.record import read_record
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Base, Protocol
 
+_CHANGES = Message(Argument("changes", flag="--set"))
 _ENGINES = {"rocksdb", "simulated"}
 SHOWN = 2
 _PROTOCOL = Protocol()
@@ -91,10 +92,11 @@ def simulate(
     `changes` are texts such as "write_buffer_size=64MiB". The home may have the constants of this
     machine. UserError for runs that cannot be predicted.
     """
-    given = [name for name, value in (("STUDY", study), ("--batch", batch)) if value is not None]
-    given += ["--set"] if given and changes else []
+    sources = ((Argument("study", flag="STUDY"), study), (Argument("batch"), batch))
+    given: list[str | Argument] = [name for name, value in sources if value is not None]
+    given += [_CHANGES] if given and changes else []
     if len(given) > 1:
-        raise UserError(f"simulate: use only one of {' and '.join(given)}")
+        raise UserError("simulate: use only one of ", given[0], " and ", given[1])
     asked = _asked_runs(home, study=study, batch=batch, num=num, scale=scale, changes=changes)
     answers = predicted(asked.lines, asked.constants, observer)
     if batch is None and (wrong := next((a for a in answers if "error" in a), None)):
@@ -215,11 +217,11 @@ def _change(text: str) -> tuple[str, Value]:
     name, separator, value = text.partition("=")
     if not separator:
         raise UserError(
-            f"--set: invalid change {text!r}; use KNOB=VALUE, e.g. write_buffer_size=64MiB"
+            _CHANGES, f": invalid change {text!r}; use KNOB=VALUE, e.g. write_buffer_size=64MiB"
         )
     catalogue = load("rocksdb")
-    knob = modelled(find_knob(catalogue, name.strip(), "--set"))
-    return knob.name, knob_value(catalogue, knob.name, parse_value(knob, value.strip(), "--set"))
+    knob = modelled(find_knob(catalogue, name.strip(), _CHANGES))
+    return knob.name, knob_value(catalogue, knob.name, parse_value(knob, value.strip(), _CHANGES))
 
 
 def predicted(
@@ -276,9 +278,9 @@ def _modelled_texts(lines: Sequence[BatchLine]) -> list[str]:
 
 def _page(lines: Sequence[BatchLine], constants: Constants | None) -> str:
     if wrong := next((line for line in lines[:SHOWN] if line.error is not None), None):
-        raise UserError(f"--page: line {wrong.id}: {wrong.error}")
+        raise UserError(Argument("page"), f": line {wrong.id}: {wrong.error}")
     if not lines:
-        raise UserError("--page: the batch file has no runs to show")
+        raise UserError(Argument("page"), ": the batch file has no runs to show")
     runs = [(line.id, run_of(line)) for line in lines[:SHOWN]]
     films = [Film(name, run, recorded(run, constants)) for name, run in runs]
     return render_films(films, is_calibrated=constants is not None)

@@ -9,6 +9,7 @@ from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.deploy import FORMATS
 from lsmtune.analysis.read_study import view_of
 from lsmtune.analysis.study_view import ONLINE, StudyView
+from lsmtune.api.arguments import PATH, SWITCH, TEXT, check
 from lsmtune.api.export import Exported, exported
 from lsmtune.api.online_files import online_export
 from lsmtune.report.study_document import show_document
@@ -67,6 +68,9 @@ class Result:
         options change in the file `base`, by default the file of the baseline. UserError if there
         is nothing to export. A file that exists is kept as FILE.old.
         """
+        check(PATH, path=path, base=base)
+        check(TEXT, form=form)
+        check(SWITCH, back=back)
         text = self.exported(form, None if base is None else Path(base), back=back)
         if path is not None:
             write_beside_older(Path(path), text.text, "options", text.source)
@@ -83,6 +87,7 @@ class Result:
         """Return the HTML page of the study, which needs no network; write it to `path`."""
         from lsmtune.report.page import render_page  # noqa: PLC0415 - slow to import
 
+        check(PATH, path=path)
         text = render_page(self.view, self.claim)
         if path is not None:
             write_file(Path(path), text, "page")

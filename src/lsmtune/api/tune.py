@@ -9,7 +9,7 @@ from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
 from lsmtune.api.study_result import result_of
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.report.baseline_text import baseline_lines, cache_lines, measured_lines
 from lsmtune.report.words import counted
 from lsmtune.store.home import Home
@@ -93,7 +93,7 @@ def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, ver
             observer.remark(remark)
     lines = (*baseline_lines(prepared.ground.base, verbose=verbose), *cache_lines(prepared.spaces))
     for remark in lines:
-        observer.remark(f"baseline: {remark}")
+        observer.remark(Message("baseline: ", remark))
 
 
 def _new_text(name: str, home: Path) -> str:
@@ -101,12 +101,14 @@ def _new_text(name: str, home: Path) -> str:
     return f"study {name!r}: starts now; `lsmtune show {quote(name)}{home_flag(home)}` shows it"
 
 
-def _old_rule_text(name: str) -> str:
+def _old_rule_text(name: str) -> Message:
     """Return how an older study differs from a new one, and how to start a new one."""
-    return (
+    return Message(
         f"study {name!r}: an older lsmtune started this study, and it goes on as before: a block "
         "cache that you did not give keeps its full size, and the memory limit applies at the "
-        "scale of the trials. Add --new-baseline to start a study in which all sizes scale"
+        "scale of the trials. Add ",
+        Argument("new_baseline", True),
+        " to start a study in which all sizes scale",
     )
 
 

@@ -9,7 +9,7 @@ from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import result_of
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
@@ -89,7 +89,7 @@ def _prepared(
     stored = home.study(asked.study)
     spec = stored.settings
     check_searches(spec)
-    scale = str(parse_scale(asked.scale or spec.scale, "--scale"))
+    scale = str(parse_scale(asked.scale or spec.scale, Message(Argument("scale"))))
     workload = _workload_of(stored, scale, asked.num)
     ask_for_home(home.path, spec.model_dump(), consent)
     return prepare(spec, home.path, observer), scale, workload
@@ -116,9 +116,13 @@ def _check_disk(plan: VerificationPlan, spec: StudySettings, home: Home) -> None
         check_space(spec.model_copy(update={"workload": plan.workload}), home)
     elif free < needed:
         raise UserError(
-            f"--home {home.path}: the disk has {format_bytes(free)} free, but a run may need "
+            Argument("home", home.path),
+            f": the disk has {format_bytes(free)} free, but a run may need "
             f"{format_bytes(needed)} ({SPARE} times the expected peak); free space, or use a "
-            "smaller --scale or --num"
+            "smaller ",
+            Argument("scale"),
+            " or ",
+            Argument("num"),
         )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lsmtune.analysis import deploy
+from lsmtune.errors import Message
 from lsmtune.study_keys import STUDY_KEYS, WORKLOAD_KEYS, flag_help
 
 if TYPE_CHECKING:
@@ -127,8 +128,14 @@ def say_all(lines: Iterable[str]) -> None:
         say(line)
 
 
+def with_flags(text: str) -> str:
+    """Return a message of the library with the flags of its arguments."""
+    return text.with_flags() if isinstance(text, Message) else text
+
+
 def note(text: str) -> None:
     """Print a line on standard error, where no data is printed; a terminal breaks it at spaces."""
+    text = with_flags(text)
     if sys.stderr.isatty():
         text = textwrap.fill(
             text, shutil.get_terminal_size().columns, subsequent_indent="  ",
@@ -154,7 +161,7 @@ def ask(question: str, *, unasked: str, refused: str) -> None:
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UserError(unasked)
-    if not typer.confirm(question, err=True):
+    if not typer.confirm(with_flags(question), err=True):
         raise UserError(refused)
 
 

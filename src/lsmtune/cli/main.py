@@ -34,7 +34,7 @@ from lsmtune.cli import (
 from lsmtune.cli.common import note, say
 from lsmtune.cli.output import check_output
 from lsmtune.cli.program import Command, Program, usage_message
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import LsmtuneError, Message, UserError
 
 _DONE, _FAILED, _WRONG_USE = 0, 1, 2
 _TYPER_INTERRUPTED = 130
@@ -140,10 +140,10 @@ def run(arguments: list[str]) -> int:
         note(f"lsmtune: {usage_message(error)}")
         return _WRONG_USE
     except UserError as error:
-        note(f"lsmtune: {error}")
+        note(Message("lsmtune: ", error.message))
         return _WRONG_USE
     except LsmtuneError as error:
-        note(f"lsmtune: {error}")
+        note(Message("lsmtune: ", error.message))
         return _FAILED
     except (KeyboardInterrupt, typer.Abort):
         note("lsmtune: interrupted; run the same command again to continue")

@@ -39,7 +39,7 @@ def _library() -> str | None:
     try:
         engine = default_engine(installed_engines(engines_folder()))
     except UserError as error:
-        return str(error)
+        return error.message.with_flags()
     return None if engine is None else f"{engine.record.text} ({_short(engine.folder)})"
 
 

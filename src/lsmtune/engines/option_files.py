@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.options_string import as_options_file, parse_options_string
 
 FileKind = Literal["OPTIONS file", "my.cnf", "tikv.toml", "arangod.conf", "LOG", "options string"]
@@ -99,7 +99,7 @@ def check_readable(text: str, path: str, engine: str) -> None:
             f"base: {path}: {which}, and lsmtune does not tune its store; use the OPTIONS file "
             "that RocksDB writes next to the data"
         )
-    raise UserError(f"base: {path}: {which}; add --engine {_READ_BY[kind][0]}")
+    raise UserError(f"base: {path}: {which}; add ", Argument("engine", _READ_BY[kind][0]))
 
 
 def base_text(text: str, path: str) -> tuple[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from lsmtune.engines.rocksdb.options import (
     settings_in,
 )
 from lsmtune.engines.rocksdb.own_families import family_notes
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import DERIVED
@@ -83,7 +83,7 @@ class Simulated:
         if f'CFOptions "{family}"' not in sections:
             names = family_names(given.sections)
             unknown = unknown_word("column family", family, names)
-            raise UserError(f"family: {unknown}; choose one with --family NAME")
+            raise UserError(f"family: {unknown}; choose one with ", Argument("family", "NAME"))
         return settings_in(self.catalogue, sections)
 
 

@@ -3,7 +3,7 @@
 import re
 from os.path import commonprefix
 
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.errors import Message, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.units import format_bytes, parse_size
@@ -21,7 +21,7 @@ def find_knob(catalogue: Catalogue, name: str, where: str) -> Knob:
     others = {parameter.name for parameter in catalogue.workload_parameters} | {*catalogue.absent}
     names = [knob.name for knob in catalogue.knobs]
     if name not in names and name not in others:
-        raise UserError(f"{where}: {unknown_word('knob', name, names, 'lsmtune knobs')}")
+        raise UserError(where, f": {unknown_word('knob', name, names, 'lsmtune knobs')}")
     return catalogue.knob(name)
 
 
@@ -31,16 +31,16 @@ def parse_value(knob: Knob, text: str, where: str) -> Value:
     Sizes may have units. Choices may be given by value or by name, as in an OPTIONS file or
     shorter: `kCompactionStyleUniversal`, `universal` and `1` are the same.
     """
-    place = f"{where} {knob.name}"
+    place = Message(where, " ", knob.name)
     if not knob.is_range:
         names = _choice_names(knob)
         if (key := _plain(text)) not in names:
             allowed = [readable_value(knob, value) for value in knob.values]
-            raise UserError(f"{place}: {unknown_word('value', text, allowed)}")
+            raise UserError(place, f": {unknown_word('value', text, allowed)}")
         return names[key]
     value = _number(knob, text.strip(), place)
     if value is None or not knob.accepts(value) or _is_far(knob, value):
-        raise UserError(f"{place}: invalid value {text!r}; allowed: {_accepted_text(knob)}")
+        raise UserError(place, f": invalid value {text!r}; allowed: {_accepted_text(knob)}")
     return value
 
 

@@ -166,5 +166,5 @@ def metric(name: str, where: str) -> Metric:
     found = METRICS.get(canonical(name))
     if found is None or found.better is None:
         names = (m.name for m in METRICS.values() if m.better)
-        raise UserError(f"{where}: {unknown_word('metric', name, names)}")
+        raise UserError(where, f": {unknown_word('metric', name, names)}")
     return found

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lsmtune.errors import ParseError, UserError, unknown_word
+from lsmtune.errors import Argument, ParseError, UserError, unknown_word
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
     number_of_stalls,
@@ -150,7 +150,8 @@ def check_not_empty(sums: Sequence[FamilySum], family: str, where: str, how: str
         return
     raise UserError(
         f"{where}: the column family {family!r} has no data; families with data: "
-        f"{listed([*sizes_of(full).values()])}; {how}"
+        f"{listed([*sizes_of(full).values()])}; ",
+        how,
     )
 
 
@@ -173,7 +174,7 @@ def listed(names: Sequence[str], most: int = MOST_SHOWN) -> str:
 def check_known(family: str, names: Sequence[str]) -> None:
     """Raise UserError if the column family is not among the names."""
     if family not in names:
-        raise UserError(f"--family: {unknown_word('column family', family, names)}")
+        raise UserError(Argument("family"), f": {unknown_word('column family', family, names)}")
 
 
 def narrow(content: LogContent, family: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.optimizers.base import Optimizer
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def published_name(name: str) -> str:
     if name not in _PUBLISHED:
         available = ", ".join(_PUBLISHED)
         raise UserError(
-            f"--as-published: the optimizer {name!r} has no published form; available: {available}"
+            Argument("as_published", True),
+            f": the optimizer {name!r} has no published form; available: {available}",
         )
     return _PUBLISHED[name]
 

@@ -153,7 +153,7 @@ def _warnings(claim: Claim) -> Iterator[str]:
         )
     yield from filter(None, (disturbed_text(claim.disturbed_runs), *replaced_texts(claim)))
     if claim.assumed_cache_bytes is not None and claim.trial is not None:
-        yield f"{sentence_start(assumed_cache_text(claim.assumed_cache_bytes))}."
+        yield f"{sentence_start(assumed_cache_text(claim.assumed_cache_bytes).with_flags())}."
     for other in claim.others:
         if other.status != "gain":
             yield (

@@ -1,6 +1,7 @@
 """Sentences about the memory of the full-size tree."""
 
 from lsmtune.analysis.full_memory import FullMemory
+from lsmtune.errors import Argument, Message
 from lsmtune.report.words import listed
 from lsmtune.units import format_bytes
 
@@ -36,9 +37,10 @@ def memory_sentence(found: FullMemory) -> str:
     return text
 
 
-def assumed_cache_text(size_bytes: int) -> str:
+def assumed_cache_text(size_bytes: int) -> Message:
     """Return that the size of the user's block cache is not known, and how to give it."""
-    return (
+    return Message(
         "your OPTIONS file does not contain the size of the block cache; lsmtune assumes "
-        f"{format_bytes(size_bytes)}; give yours with --cache"
+        f"{format_bytes(size_bytes)}; give yours with ",
+        Argument("cache"),
     )

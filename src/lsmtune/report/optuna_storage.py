@@ -22,7 +22,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from lsmtune.analysis.read_study import view_of
 from lsmtune.analysis.study_view import StudyView, TrialView
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
@@ -42,7 +42,9 @@ _FOREIGN_STUDIES = """
 def storage_url(file: Path) -> str:
     """Return the URL of the file for Optuna; UserError if a URL cannot contain its path."""
     if "?" in str(file):
-        raise UserError(f"--storage {file}: the path of an Optuna storage must not contain '?'")
+        raise UserError(
+            Argument("storage", file), ": the path of an Optuna storage must not contain '?'"
+        )
     return f"sqlite:///{file}"
 
 
@@ -71,7 +73,7 @@ def export_study(home: Home, name: str, file: Path) -> int:
             partial.replace(file)
     except (OSError, StorageInternalError) as error:
         reason = error.strerror if isinstance(error, OSError) else error.__cause__ or error
-        raise UserError(f"--storage {file}: cannot be written ({reason})") from error
+        raise UserError(Argument("storage", file), f": cannot be written ({reason})") from error
     return len(trials)
 
 
@@ -81,9 +83,11 @@ def _place(file: Path, home: Home) -> Path:
     try:
         return place_to_write(file, home.path)
     except UserError as error:
-        raise UserError(f"--storage {error}") from error
+        raise UserError(Argument("storage", error)) from error
     except OSError as error:
-        raise UserError(f"--storage {file}: cannot be written ({error.strerror})") from error
+        raise UserError(
+            Argument("storage", file), f": cannot be written ({error.strerror})"
+        ) from error
 
 
 def _check_is_ours(file: Path) -> None:
@@ -96,8 +100,8 @@ def _check_is_ours(file: Path) -> None:
         foreign = 1
     if foreign:
         raise UserError(
-            f"--storage {file}: the file has content that lsmtune did not write; choose another "
-            "file"
+            Argument("storage", file),
+            ": the file has content that lsmtune did not write; choose another file",
         )
 
 

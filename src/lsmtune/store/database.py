@@ -8,7 +8,7 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 
 APPLICATION_ID = 0x6C736D74
 """The number in the header of an SQLite file that says it is a database of lsmtune ("lsmt")."""
@@ -213,5 +213,6 @@ def _check_is_ours(connection: sqlite3.Connection, database: Path) -> None:
     if ident == APPLICATION_ID or (ident == 0 and (is_empty or tables >= _TABLES)):
         return
     raise UserError(
-        f"{database}: lsmtune did not make this database; name a new or empty folder with --home"
+        f"{database}: lsmtune did not make this database; name a new or empty folder with ",
+        Argument("home"),
     )

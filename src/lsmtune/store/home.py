@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from lsmtune.errors import LsmtuneError, UserError, unknown_word
+from lsmtune.errors import Argument, LsmtuneError, UserError, unknown_word
 from lsmtune.simplified import Simplified
 from lsmtune.store.database import DATABASE, open_to_read, open_to_write
 from lsmtune.store.evidence import keep_files, kept_files, read_kept
@@ -47,8 +47,9 @@ def check_writable(path: Path) -> None:
     place = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
     if place.is_dir() and not os.access(place, os.W_OK | os.X_OK):
         raise UserError(
-            f"--home {path}: lsmtune cannot write to the folder {place}; name another folder, or "
-            "change the permissions of this one"
+            Argument("home", path),
+            f": lsmtune cannot write to the folder {place}; name another folder, or "
+            "change the permissions of this one",
         )
 
 
@@ -101,13 +102,14 @@ class Home:
         """The lock file of a study."""
         return self.path / f"{study}.lock"
 
+    def _error(self, text: str, kind: type[LsmtuneError] = UserError) -> LsmtuneError:
+        """Return an error about this folder."""
+        return kind(Argument("home", self.path), f": {text}")
+
     def _open(self, create: bool) -> None:
         database = self.path / DATABASE
         if not create and not is_home(self.path):
-            raise UserError(
-                f"--home {self.path}: this folder contains no study; run `lsmtune tune` to "
-                "start a study"
-            )
+            raise self._error("this folder contains no study; run `lsmtune tune` to start a study")
         if create:
             check_writable(self.path)
         try:
@@ -122,19 +124,16 @@ class Home:
                 self.evidence.mkdir(exist_ok=True)
                 self.work.mkdir(exist_ok=True)
         except UnicodeDecodeError as error:  # in a message that SQLite makes of damaged bytes
-            raise UserError(f"--home {self.path}: {DATABASE} is damaged") from error
+            raise self._error(f"{DATABASE} is damaged") from error
         except (OSError, sqlite3.Error) as error:
-            raise UserError(
-                f"--home {self.path}: cannot use this folder: {_reason(error)}"
-            ) from error
+            raise self._error(f"cannot use this folder: {_reason(error)}") from error
 
     def _check_is_ours(self, database: Path) -> None:
         """Refuse to spread files over a folder that somebody else filled."""
         found = {path for path in self.path.iterdir() if path != self.machine_path}
         if found and database not in found:
-            raise UserError(
-                f"--home {self.path}: the folder contains other files and no lsmtune study; "
-                "name a new or empty folder"
+            raise self._error(
+                "the folder contains other files and no lsmtune study; name a new or empty folder",
             )
 
     def check_is_there(self) -> None:
@@ -144,9 +143,10 @@ class Home:
         except (FileNotFoundError, NotADirectoryError):
             same = False
         if not same:
-            raise LsmtuneError(
-                f"--home {self.path}: another program removed or replaced this folder while "
-                "lsmtune used it; the result of the last run is not kept"
+            raise self._error(
+                "another program removed or replaced this folder while lsmtune used it; the "
+                "result of the last run is not kept",
+                LsmtuneError,
             )
 
     def add_study(
@@ -182,7 +182,7 @@ class Home:
             wrong = (
                 unknown_word("study", name, names) if names else "this folder contains no study yet"
             )
-            raise UserError(f"--home {self.path}: {wrong}")
+            raise self._error(wrong)
         return found
 
     def study_names(self) -> list[str]:
@@ -325,9 +325,9 @@ class Home:
         except sqlite3.ProgrammingError:  # not the file's fault
             raise
         except (sqlite3.DatabaseError, ValueError, TypeError, LookupError, UserError) as error:
-            raise UserError(
-                f"--home {self.path}: cannot read {what} in {DATABASE}: {problem_of(error)}; the "
-                "file is damaged or was changed by another program"
+            raise self._error(
+                f"cannot read {what} in {DATABASE}: {problem_of(error)}; the file is damaged or "
+                "was changed by another program",
             ) from error
 
     @contextmanager
@@ -341,9 +341,8 @@ class Home:
         except (OSError, sqlite3.DatabaseError) as error:
             if isinstance(error, OSError) and error.errno not in _DISK_ERRORS:
                 raise
-            raise LsmtuneError(
-                f"--home {self.path}: cannot write to this folder: {_reason(error)}"
-            ) from error
+            text = f"cannot write to this folder: {_reason(error)}"
+            raise self._error(text, LsmtuneError) from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -44,6 +44,12 @@ def earlier_studies(
     return tuple(found)
 
 
+def can_guide(home: Home, name: str, spec: StudySettings) -> bool:
+    """Whether a study has enough runs to guide the search of another one."""
+    other = home.study(name)
+    return len(_usable(other, spec, home.trials(other))) >= FEWEST
+
+
 def check_earlier(home: Home, spec: StudySettings) -> None:
     """UserError where a named study is not there, is of another engine, or has too few runs."""
     if spec.warm_start == _ALL:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from math import ceil, floor, log10
 
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.knobs.memory import FEWEST_FLUSHES, memtable_bytes
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.definitions import NEED_FLUSHES
@@ -104,7 +104,7 @@ def check_expected_flushes(
 
 def too_few(
     load: Workload, base: Settings, needed: Iterable[str] = (), run: Metrics | None = None
-) -> str:
+) -> Message:
     """Return the message for too few flushes, with a sufficient number of records.
 
     The flushes are those of a `run` of the baseline, or the expected ones. A workload that also
@@ -113,17 +113,19 @@ def too_few(
     key, number = _size_of(load)
     flushes = expected_flushes(load, base) if run is None else run.get("flushes")
     what = "write amplification" if NEED_FLUSHES.intersection(needed) else "this workload"
-    ways = []
+    ways: list[str | Argument] = []
     if (enough := sufficient(load, base, run)) is not None:
-        ways.append(f"use {enough} or more")
+        ways += "; ", f"use {enough} or more"
     if load.kind == "mixed":
-        ways.append(
-            "choose objective and limits without write amplification, such as --objective "
-            f"{_without_writes(load)}"
+        ways += (
+            ", or " if ways else "; ",
+            "choose objective and limits without write amplification, such as ",
+            Argument("objective", _without_writes(load)),
         )
-    return (
+    return Message(
         f"{key}: {number} is too small: the baseline flushes its memtables {flushes or 0:.0f} "
-        f"times, but {what} needs at least {FEWEST_FLUSHES} flushes; {', or '.join(ways)}"
+        f"times, but {what} needs at least {FEWEST_FLUSHES} flushes",
+        *ways,
     )
 
 

@@ -3,7 +3,7 @@
 import time
 
 from lsmtune.engines.templates import MOST_TEMPLATES
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import ELSEWHERE
 from lsmtune.store.home import Home
@@ -41,8 +41,10 @@ def check_space(spec: StudySettings, home: Home) -> None:
     needed, free = disk_bytes(spec), free_bytes(home.path)
     if free < needed:
         raise UserError(
-            f"--home {home.path}: the disk has {format_bytes(free)} free, but the trials may need "
-            f"{format_bytes(needed)}; name a folder on another disk, or use a smaller --num"
+            Argument("home", home.path),
+            f": the disk has {format_bytes(free)} free, but the trials may need "
+            f"{format_bytes(needed)}; name a folder on another disk, or use a smaller ",
+            Argument("num"),
         )
 
 

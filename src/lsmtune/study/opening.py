@@ -18,7 +18,7 @@ from lsmtune.engines.base import Borrowed, Engine, EngineFacts, OwnBase
 from lsmtune.engines.option_files import base_text, check_readable
 from lsmtune.engines.registry import engine_of
 from lsmtune.engines.rocksdb.own_families import check_default_family
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.optimizers.registry import check_not_removed, check_optimizer, is_removed
 from lsmtune.reading import read_text
@@ -168,7 +168,8 @@ def _check_full_size(spaces: KnobSpaces) -> None:
         spaces.at(Fraction(1))
     except UserError as error:
         raise UserError(
-            f"{error}; the file to deploy has options for scale 1, so the limit applies there too"
+            error.message,
+            "; the file to deploy has options for scale 1, so the limit applies there too",
         ) from error
 
 
@@ -198,11 +199,14 @@ def _check_family(spec: StudySettings) -> None:
     if spec.family == DEFAULT_FAMILY:
         return
     if spec.engine not in _WITH_FAMILIES:
-        raise UserError(f"family: not used by engine {spec.engine}; remove --family (key family)")
+        raise UserError(
+            f"family: not used by engine {spec.engine}; remove ",
+            Argument("family", flag="--family (key family)"),
+        )
     if spec.base is None:
         raise UserError(
-            f"family: {spec.family!r} is not in any file; name your OPTIONS file with --base (key "
-            "base)"
+            f"family: {spec.family!r} is not in any file; name your OPTIONS file with ",
+            Argument("base", flag="--base (key base)"),
         )
 
 
@@ -284,7 +288,8 @@ def _check_is_the_same(stored: StoredStudy, spec: StudySettings) -> None:
         f"{key} was {then.get(key)!r} and is now {now.get(key)!r}" for key in changed
     )
     raise UserError(
-        f"study {spec.name!r} exists with other settings ({changes}); choose another --study"
+        f"study {spec.name!r} exists with other settings ({changes}); choose another ",
+        Argument("study"),
     )
 
 

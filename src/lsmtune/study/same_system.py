@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lsmtune.engines.base import EngineFacts
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import ELSEWHERE
 from lsmtune.store.records import StoredStudy
@@ -34,8 +34,9 @@ def check_same_system(
     if changes:
         raise UserError(
             f"study {stored.name!r} started on another system: {'; '.join(changes)}. Results of "
-            "different systems cannot be compared; add --new-baseline to measure the baseline "
-            "again in a new study"
+            "different systems cannot be compared; add ",
+            Argument("new_baseline", True),
+            " to measure the baseline again in a new study",
         )
 
 

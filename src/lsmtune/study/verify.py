@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.knobs.types import Config
 from lsmtune.spec import MIN_PAIRS, load_at
 from lsmtune.store.records import StoredTrial, StoredVerification, complete_trials
@@ -114,8 +114,8 @@ def _searched(study: Session, number: int) -> StoredTrial:
     if not found:
         name = study.stored.name
         raise UserError(
-            f"--trial {number}: study {name!r} has no complete trial of this number; "
-            f"see `lsmtune trials {name}`"
+            Argument("trial", number),
+            f": study {name!r} has no complete trial of this number; see `lsmtune trials {name}`",
         )
     return found[0]
 

@@ -4,9 +4,13 @@ import errno
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -53,26 +57,75 @@ def host_lock(on_wait: Callable[[str], None] | None) -> Iterator[None]:
         lock.release()
 
 
+@dataclass(frozen=True, slots=True)
+class _Patience:
+    """How long a caller waits for a study, in seconds, and who hears that it waits."""
+
+    seconds: float
+    tell: Callable[[str], None]
+
+
+_PATIENCE: ContextVar[_Patience | None] = ContextVar("lsmtune_patience", default=None)
+
+
+@contextmanager
+def waiting_for_studies(wait: bool | float, tell: Callable[[str], None]) -> Iterator[None]:
+    """Let `study_lock` wait in this context: not, for so many seconds, or with True without limit.
+
+    `tell` gets one sentence when it waits.
+    """
+    seconds = {True: inf, False: 0.0}[wait] if isinstance(wait, bool) else float(wait)
+    token = _PATIENCE.set(_Patience(seconds, tell) if seconds else None)
+    try:
+        yield
+    finally:
+        _PATIENCE.reset(token)
+
+
 @contextmanager
 def study_lock(path: Path, what: str) -> Iterator[None]:
-    """Hold the lock file `path` for `what` ("study 'x'"), or raise UserError at once.
+    """Hold the lock file `path` for `what` ("study 'x'"), or raise UserError.
 
-    The error names `what` and the process that works on it, or why the file cannot be used.
+    It waits as long as `waiting_for_studies` allows, by default not at all. The error names `what`
+    and the process that works on it, or why the file cannot be used.
     """
     lock = FileLock(path, on_acquired=partial(_write_pid, path))
     try:
-        lock.acquire(blocking=False)
-    except Timeout as error:
-        if (own := _named(os.getpid())) == _holder(path):
-            raise UserError(f"{what}: in use by another call of this program{own}") from error
-        holder = f"another lsmtune process{_holder(path)}"
-        raise UserError(f"{what}: in use by {holder}; wait until that process ends") from error
+        _acquire_in_time(lock, path, what)
     except OSError as error:
         raise _unusable(path, error) from error
     try:
         yield
     finally:
         lock.release()
+
+
+def _acquire_in_time(lock: FileLock, path: Path, what: str) -> None:
+    """Acquire the lock of a study; UserError if somebody else keeps it too long."""
+    patience = _PATIENCE.get()
+    end = time.monotonic() + (patience.seconds if patience else 0.0)
+    with suppress(Timeout):
+        lock.acquire(blocking=False)
+    if not lock.is_locked and patience is not None:
+        patience.tell(f"waiting: {what} is in use by {_user(path)}")
+    while not lock.is_locked and time.monotonic() < end:
+        check_cancelled()
+        with suppress(Timeout):
+            lock.acquire(timeout=_WAIT_POLL_S, poll_interval=_WAIT_POLL_S)
+    if lock.is_locked:
+        return
+    advice = "" if _holder(path) == _named(os.getpid()) else "; wait until that process ends"
+    if patience is not None:
+        advice = f"; waited {patience.seconds:g} s"
+    raise UserError(f"{what}: in use by {_user(path)}{advice}")
+
+
+def _user(path: Path) -> str:
+    """Return who holds a lock file: this program or another process."""
+    holder = _holder(path)
+    if holder == _named(os.getpid()):
+        return f"another call of this program{holder}"
+    return f"another lsmtune process{holder}"
 
 
 def is_locked(path: Path) -> bool:

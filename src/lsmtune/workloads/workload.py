@@ -4,7 +4,15 @@ import math
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from lsmtune.errors import unknown_word
 from lsmtune.study_keys import MIX_KEYS, WORKLOAD_KEYS
@@ -43,6 +51,17 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
+def _no_switch(cls: type[BaseModel], given: Any, info: ValidationInfo) -> Any:
+    kind = cls.model_fields[str(info.field_name)].annotation
+    if isinstance(given, bool) and kind in (int, int | None):
+        raise PydanticCustomError("int_type", "must be an integer")
+    return given
+
+
+whole_numbers = field_validator("*", mode="before")(_no_switch)
+"""Refuses true and false for whole numbers in a table; pydantic takes them as 1 and 0."""
+
+
 class Mix(BaseModel):
     """Shares of the operations. They add up to 1."""
 
@@ -67,6 +86,7 @@ class Workload(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    _whole_numbers = whole_numbers
     name: str = Field(default="fillrandom", description=WORKLOAD_KEYS["name"])
     num: int = Field(default=1_000_000, ge=1000, le=10**12, description=WORKLOAD_KEYS["num"])
     key_size: int = Field(default=16, ge=8, le=1024, description=WORKLOAD_KEYS["key_size"])

@@ -98,7 +98,7 @@ def _of_options_file(text: str, where: str) -> GivenOptions:
     try:
         file, has_commas = in_decimal_points(parse_options(text))
     except ParseError as error:
-        raise UserError(f"{where}: {error}") from error
+        raise UserError(where, ": ", error.message) from error
     options: Scopes = {"": {}}
     for name, statements in file.sections.items():
         if (section := _SECTION.fullmatch(name)) is None:

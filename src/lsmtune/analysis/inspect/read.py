@@ -13,7 +13,7 @@ from lsmtune.analysis.inspect.inspection import Inspection, Verdict
 from lsmtune.analysis.inspect.notes import no_parts_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
 from lsmtune.analysis.inspect.refused import refusal
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
@@ -60,10 +60,12 @@ def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspecti
 def _first_micros(path: Path) -> int:
     """The time of the first lines, in µs."""
     if path == STANDARD_INPUT:
-        raise UserError("--rolled: standard input can be read only once; name files")
+        raise UserError(
+            Argument("path", flag="--rolled"), ": standard input can be read only once; name files"
+        )
     content = read_log(without_frames(islice(read_lines(path, []), _HEAD_LINES)))
     if content.first_micros is None:
-        raise UserError(f"--rolled: {path} is not a RocksDB LOG")
+        raise UserError(Argument("path", flag="--rolled"), f": {path} is not a RocksDB LOG")
     return content.first_micros
 
 

@@ -16,7 +16,7 @@ from lsmtune.engines.libraries.installed import (
 from lsmtune.engines.libraries.natives import platform_name, unpack_library
 from lsmtune.engines.libraries.pins import Pin, sha256_of
 from lsmtune.engines.libraries.proof import prove
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.system.workdir import sweep_workdirs, workdir
 from lsmtune.system.write import write_whole
 
@@ -56,7 +56,7 @@ def install(
         place = error.filename or folder
         raise UserError(f"rocksdb@{version}: cannot write {place}: {error.strerror}") from error
     except UserError as error:
-        raise UserError(f"rocksdb@{version}: {error}") from error
+        raise UserError(f"rocksdb@{version}: ", error.message) from error
 
 
 def _installation(
@@ -65,8 +65,9 @@ def _installation(
     pin = sources.pins.get(version)
     if pin is None and not trust:
         raise UserError(
-            "lsmtune has no SHA-256 to check this version; add --trust to install it unchecked, or "
-            f"choose one of {', '.join(sources.pins)}"
+            "lsmtune has no SHA-256 to check this version; add ",
+            Argument("trust", True),
+            f" to install it unchecked, or choose one of {', '.join(sources.pins)}",
         )
     platform = platform_name()
     pinned = None if pin is None else pin.libraries[platform]

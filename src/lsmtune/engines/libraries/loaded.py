@@ -9,14 +9,15 @@ from lsmtune.engines.libraries.installed import (
     installed_engines,
 )
 from lsmtune.engines.libraries.pins import load_pins, sha256_of
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.trials import Origin
 
 OWN = "library of the user"
 """Source of a library that lsmtune did not install."""
-NAME_LIBRARY = (
-    "name a librocksdb.so, or use --rocksdb (`lsmtune engines` lists the installed versions)"
-)
+NAME_LIBRARY = Message(
+    "name a librocksdb.so, or use ", Argument("rocksdb"),
+    " (`lsmtune engines` lists the installed versions)",
+)  # fmt: skip
 """Advice after a library that cannot be used."""
 
 
@@ -72,10 +73,10 @@ def how_to_install(version: str) -> str:
 def _own(library: str) -> Loaded:
     path = Path(library).absolute()
     if path.exists() and not path.is_file():
-        raise UserError(f"library: {library}: not a file; {NAME_LIBRARY}")
+        raise UserError(f"library: {library}: not a file; ", NAME_LIBRARY)
     try:
         return Loaded(path, None, OWN, sha256_of(path))
     except OSError as error:
         raise UserError(
-            f"library: {library}: cannot read: {error.strerror}; {NAME_LIBRARY}"
+            f"library: {library}: cannot read: {error.strerror}; ", NAME_LIBRARY
         ) from error

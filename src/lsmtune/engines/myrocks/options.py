@@ -183,7 +183,7 @@ def _replaced(options: str, changes: Mapping[tuple[str, str], str]) -> str:
     try:
         return replace_options(options, changes)
     except ParseError as error:
-        raise UserError(f"base: {error}") from error
+        raise UserError("base: ", error.message) from error
 
 
 def _family_texts(variables: Mapping[str, str], family: str) -> dict[tuple[str, str], str]:

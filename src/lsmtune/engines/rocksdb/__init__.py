@@ -64,7 +64,7 @@ class RocksDB:
         try:
             merged, as_run = self._merged(facts.options, given, own.family, workdir)
         except ParseError as error:
-            raise UserError(f"base: {error}") from error
+            raise UserError("base: ", error.message) from error
         settings = self._settings(as_run, facts)
         return Base(
             options=as_run,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from lsmtune.engines.base import OwnBase
-from lsmtune.errors import ParseError, UserError, unknown_word
+from lsmtune.errors import Argument, ParseError, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
@@ -160,7 +160,8 @@ def merged_options(
     if f'CFOptions "{family}"' not in given.sections:
         names = family_names(given.sections)
         raise UserError(
-            f"family: {unknown_word('column family', family, names)}; choose one with --family NAME"
+            f"family: {unknown_word('column family', family, names)}; choose one with ",
+            Argument("family", "NAME"),
         )
     engine = f"RocksDB {ours.rocksdb_version}"
     changes: dict[Place, str] = {}
@@ -230,7 +231,7 @@ def read_own(own: OwnBase, version: str) -> tuple[OptionsFile, tuple[str, ...]]:
     try:
         given, has_commas = in_decimal_points(parse_options(own.options))
     except ParseError as error:
-        raise UserError(f"base: {error}") from error
+        raise UserError("base: ", error.message) from error
     check_possible(given, own.family)
     commas = (COMMA_NOTE,) if has_commas else ()
     return given, (*own.notes, *version_notes(given, version), *commas)

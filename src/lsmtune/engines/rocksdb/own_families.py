@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.metrics.families import check_not_empty, family_sums, listed
 from lsmtune.metrics.log_lines import read_lines
@@ -15,7 +15,7 @@ from lsmtune.metrics.options_file import (
     parse_options,
 )
 
-_CHOOSE = "choose one with --family NAME (key family)"
+_CHOOSE = Message("choose one with ", Argument("family", "NAME", "--family NAME (key family)"))
 _MOST_LOG_BYTES = 64 << 20
 """A larger LOG next to the file is not read, because that takes too long."""
 _MOST_NAMED = 6
@@ -51,7 +51,8 @@ def check_default_family(text: str, path: Path, family: str) -> None:
     if family not in with_options and with_options:
         raise UserError(
             f"base: {path}: the column family {family!r} has no options; families with options: "
-            f"{listed(with_options, _MOST_NAMED)}; {_CHOOSE}"
+            f"{listed(with_options, _MOST_NAMED)}; ",
+            _CHOOSE,
         )
     _check_log(path.parent / "LOG", names, family)
 

@@ -59,7 +59,7 @@ class DbBench:
             )
             raise UserError(reason) from failure
         except NotStartedError as error:
-            raise UserError(f"{error}; {INSTALL_DB_BENCH}") from error
+            raise UserError(error.message, f"; {INSTALL_DB_BENCH}") from error
         return EngineFacts(
             banner.rocksdb_version,
             self._program,

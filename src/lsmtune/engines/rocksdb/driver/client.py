@@ -14,7 +14,7 @@ from lsmtune.engines.base import TrialFailedError, Watch
 from lsmtune.engines.rocksdb.bench import Files, HeldRun
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.watching import END_S, SETTLE_TICK_S, TICK_S, Hope, Look, timed
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.system.deadline import Deadline
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
 from lsmtune.trials import Protocol, Status
@@ -151,7 +151,9 @@ def has_driver() -> bool:
 def _package_folder() -> str:
     package = find_spec(_PACKAGE)
     if package is None or package.origin is None:
-        raise UserError(f"{NO_DRIVER}; {BUILD_DRIVER}, or use --db-bench")
+        raise UserError(
+            f"{NO_DRIVER}; {BUILD_DRIVER}, or use ", Argument("program", flag="--db-bench")
+        )
     return str(Path(package.origin).parent.parent)
 
 
