@@ -62,6 +62,13 @@ class Normalisation:
     until: str | None = None
 
 
+def rule(
+    name: str, source: str, *needs: str, since: str | None = None, until: str | None = None
+) -> Callable[[Callable[[Settings, Context], Settings]], Normalisation]:
+    """Return a decorator that makes the function `apply` a rule."""
+    return lambda apply: Normalisation(name, source, needs, apply, since, until)
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Settings that the engine does not run: `broken` says whether these are such.
@@ -101,14 +108,14 @@ def _lifted_way(
     return lambda found: lifted(way(view(found, family)), family, known)
 
 
-def applies(rule: Normalisation | Refusal, names: Container[str], version: str) -> bool:
+def applies(found: Normalisation | Refusal, names: Container[str], version: str) -> bool:
     """Return whether the version has the rule and the names contain all options that it needs."""
     number = version_number(version)
-    if rule.since is not None and number < version_number(rule.since):
+    if found.since is not None and number < version_number(found.since):
         return False
-    if rule.until is not None and number > version_number(rule.until):
+    if found.until is not None and number > version_number(found.until):
         return False
-    return all(name in names for name in rule.needs)
+    return all(name in names for name in found.needs)
 
 
 def number(settings: Mapping[str, Value], name: str) -> int | float:
