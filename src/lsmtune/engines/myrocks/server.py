@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.attempt import MOST_CHARACTERS, disk_full, is_disk_full
+from lsmtune.engines.attempt import disk_full, is_disk_full, last_words
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.system.process import ChildProcess, ExitStatus
@@ -273,6 +273,4 @@ def _last_words(text: str, telling: Sequence[str]) -> str:
     told = [line for line in lines if any(word in line for word in telling)]
     # The server closes with lines of its own about plugins that it could not start.
     first = [line for line in told if "RocksDB:" in line or "unknown" in line]
-    return [*(lines[-1:] or ["the program printed no error message"]), *told[-1:], *first[-1:]][-1][
-        :MOST_CHARACTERS
-    ]
+    return last_words(lines, told, first)
