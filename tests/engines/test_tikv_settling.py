@@ -11,8 +11,7 @@ from fakes.rig import Rig
 from fakes.tikv_site import Site, site
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.tikv import settling
-from lsmtune.engines.tikv.settling import settle
-from lsmtune.engines.tikv.status import StatusServer
+from lsmtune.engines.tikv.status import StatusServer, settle
 from lsmtune.metrics.prometheus import Series, parse_metrics
 from lsmtune.spec import make_spec
 from lsmtune.trials import Status

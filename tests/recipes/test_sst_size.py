@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.analysis.data_size import MIN_FLUSHES
+from lsmtune.analysis.experiment_runs import MIN_FLUSHES
 from lsmtune.cli.main import run as command
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.recipes.base import Asked, Progress

@@ -1,18 +1,27 @@
-"""What a default limit costs: better configs that break exactly one."""
+"""What a winner costs, and what a default limit costs: better configs that break exactly one."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 
 from lsmtune.analysis.constraints import Constraint, checked
+from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective
+from lsmtune.stats import Interval
 from lsmtune.store.ranking import LEAST_PROBABILITY, Candidate, Scorer, candidates
 from lsmtune.store.records import StoredTrial
-from lsmtune.verdict import Verdict
+from lsmtune.verdict import Verdict, side_of
 
 _MOST = 3
 _ERRORS = 2
 """A better config is better by at least this number of standard errors."""
+_LATENCY = re.compile(r"(.+)_(mean|p75|p999|p9999)_us")
+"""Metrics of latencies other than p50 and p99."""
+
+
+_ENOUGH = 6
+"""This number of pairs proves a change from 0: by chance, one of 64 studies would show it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +83,42 @@ def _trade(scorer: Scorer, candidate: Candidate, objective: Objective, broken: C
         if scorer.base[name] > 0
     }
     return Trade(candidate.trial.number, candidate.runs, candidate.value, ratios, broken)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A metric that is proven worse: winner / baseline.
+
+    If the baseline has 0, there is no ratio but the `value` of the winner.
+    """
+
+    metric: str
+    ratio: Interval | None
+    value: float | None = None
+
+
+def costs_of(verdict: Verdict | None) -> tuple[Cost, ...]:
+    """Return the metrics that are proven worse, without those that say the same."""
+    if verdict is None:
+        return ()
+    found = {
+        name: ratio
+        for name, ratio in verdict.ratios.items()
+        if METRICS[name].better is not None and side_of(name, ratio) == "worse"
+    }
+    added = {
+        name: value
+        for name, value in verdict.from_zero.items()
+        if METRICS[name].better == "lower" and verdict.pairs >= _ENOUGH
+    }
+    worse = {*found, *added}
+    ranked = sorted(found.items(), key=lambda item: -abs(log(item[1].median)))
+    costs = [*(Cost(name, None, value) for name, value in added.items()),
+             *(Cost(name, ratio) for name, ratio in ranked)]  # fmt: skip
+    return tuple(cost for cost in costs if not _is_told(cost.metric, worse))
+
+
+def _is_told(name: str, worse: set[str]) -> bool:
+    """Return whether p50 or p99 of the same operations says the same."""
+    found = _LATENCY.fullmatch(name)
+    return found is not None and not worse.isdisjoint({f"{found[1]}_p50_us", f"{found[1]}_p99_us"})

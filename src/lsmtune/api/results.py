@@ -11,8 +11,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
-from lsmtune.system.remove import remove_file
-from lsmtune.system.write import write_file
+from lsmtune.system.write import remove_file, write_file
 
 
 @dataclass(frozen=True, slots=True)

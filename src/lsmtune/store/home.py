@@ -20,8 +20,8 @@ from lsmtune.store.database import DATABASE, open_to_read, open_to_write
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
 from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of, whole
 from lsmtune.system.links import refuse_link, refuse_links
-from lsmtune.system.remove import remove_folder
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
+from lsmtune.system.write import remove_folder
 from lsmtune.workloads import Workload
 
 MACHINE = "machine.json"

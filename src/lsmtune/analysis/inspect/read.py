@@ -12,7 +12,7 @@ from lsmtune.analysis.inspect.findings import judged
 from lsmtune.analysis.inspect.inspection import Inspection, Verdict
 from lsmtune.analysis.inspect.notes import no_parts_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
-from lsmtune.analysis.inspect.refused import refusal
+from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import UserError
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
@@ -41,6 +41,16 @@ _LOG_NAME = re.compile(
     r"(?P<store>(?:.*[._])?LOG|rocksdb\.info)(?P<old>\.old(?:\.(?P<end>.{1,40}?))?)?(?:\.gz)?"
 )
 """A LOG in the folder of the database, in `db_log_dir`, and of TiKV, or an older one."""
+_LEVELDB = re.compile(
+    r"^\d{4}/\d\d/\d\d-[\d:.]+ \w+ (?:Recovering log #|Level-0 table #|Compacting \d+@|"
+    r"compacted to: files\[|Delete type=)", re.MULTILINE
+)  # fmt: skip
+_READ = (
+    "a LOG of RocksDB, a statistics dump, output of db_bench, MyRocks' SHOW ENGINE ROCKSDB STATUS, "
+    "report.tsv of RocksDB's benchmark.sh, an OPTIONS file, an options string, my.cnf, tikv.toml "
+    "and arangod.conf"
+)
+"""All kinds of input."""
 
 
 def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspection:
@@ -210,3 +220,12 @@ def _kind(text: str) -> str:
 def _results(text: str, runs: tuple[BenchmarkRun, ...]) -> Mapping[str, BenchmarkResult]:
     """The last result of each benchmark; `read_runs` names those that are damaged."""
     return parse_results(text, []) or last_results(runs)
+
+
+def refusal(where: str, text: str) -> str:
+    """Return the message for a text that is none of the kinds of input."""
+    if (told := foreign_kind(text)) is not None:
+        return f"{where}: {told}"
+    if _LEVELDB.search(text):
+        return f"{where}: this file is a LOG of LevelDB; inspect reads the LOG of RocksDB"
+    return f"{where}: unknown kind of file; inspect reads {_READ}"

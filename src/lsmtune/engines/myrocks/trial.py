@@ -34,11 +34,12 @@ from lsmtune.engines.myrocks.server import (
     DATABASE,
     Server,
     ServerFiles,
+    SpaceMeter,
     install,
     run_client,
     running,
+    settle,
 )
-from lsmtune.engines.myrocks.settling import SpaceMeter, settle
 from lsmtune.engines.templates import Template, restore
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import option_name

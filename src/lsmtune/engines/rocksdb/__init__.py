@@ -21,10 +21,10 @@ from lsmtune.engines.rocksdb.options import (
     merged_options,
     read_own,
     read_settings,
+    silently_changed,
     with_filter_bits,
 )
 from lsmtune.engines.rocksdb.own_families import family_notes
-from lsmtune.engines.rocksdb.silent import silently_changed
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load

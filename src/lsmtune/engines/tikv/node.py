@@ -32,8 +32,8 @@ from lsmtune.engines.tikv.status import StatusServer
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings, Value
-from lsmtune.system.command import run_command
 from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.launch import run_command
 from lsmtune.system.lock import study_lock
 from lsmtune.system.marker import Marker, state_folder
 from lsmtune.system.stand_in import StandIn

@@ -25,7 +25,7 @@ from lsmtune.engines.tikv.measure import (
 )
 from lsmtune.engines.tikv.node import Node, run_told
 from lsmtune.engines.tikv.records import Records, shape_of
-from lsmtune.engines.tikv.settling import is_busy, settle
+from lsmtune.engines.tikv.status import is_busy, settle
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.metrics.measurement import Measurement
