@@ -5,14 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
-from lsmtune.engines.base import (
-    EngineFacts,
-    Outcome,
-    OwnBase,
-    Places,
-    TrialFailedError,
-    Watch,
-)
+from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.embedded.measure import measure
 from lsmtune.engines.embedded.plans import store_of
 from lsmtune.engines.embedded.trial import Trial

@@ -5,14 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
-from lsmtune.engines.base import (
-    EngineFacts,
-    Outcome,
-    OwnBase,
-    Places,
-    TrialFailedError,
-    Watch,
-)
+from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.rocksdb.bench import Bench
 from lsmtune.engines.rocksdb.options import (
     TABLE_OPTIONS,
@@ -71,11 +64,7 @@ class RocksDB:
             settings=settings,
             codecs=facts.codecs,
             given=own.options,
-            notes=(
-                *notes,
-                *family_notes(given, own.family),
-                *self._bench.notes(settings),
-            ),
+            notes=(*notes, *family_notes(given, own.family), *self._bench.notes(settings)),
             left_out=(
                 *merged.left_out,
                 *ignored(merged, as_run),

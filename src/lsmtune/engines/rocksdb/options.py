@@ -100,7 +100,7 @@ NOT_IN_TRIALS = {
 _NOT_TAKEN = NOT_IN_TRIALS | {
     "disable_auto_compactions": (
         "trials run with compactions, unless a config sets the knob disable_auto_compactions"
-    ),
+    )
 }
 """Options of a user's file that the baseline of trials does not have, and why."""
 _CLASS = "id"

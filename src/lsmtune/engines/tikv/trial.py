@@ -6,13 +6,7 @@ from pathlib import Path
 
 from lsmtune.engines.base import Places, TrialFailedError, Watch
 from lsmtune.engines.debt import owing
-from lsmtune.engines.tikv.loads import (
-    GoYcsb,
-    loading,
-    most_failed_percent,
-    probing,
-    running,
-)
+from lsmtune.engines.tikv.loads import GoYcsb, loading, most_failed_percent, probing, running
 from lsmtune.engines.tikv.measure import (
     cpu_metrics,
     live_bytes,

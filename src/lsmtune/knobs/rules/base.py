@@ -33,10 +33,7 @@ class Context:
             return self
         if family not in self._by_family:
             own = replace(
-                self,
-                base=view(self.base, family),
-                knobs=viewed(self.knobs, family),
-                _by_family={},
+                self, base=view(self.base, family), knobs=viewed(self.knobs, family), _by_family={}
             )
             self._by_family[family] = own
         return self._by_family[family]

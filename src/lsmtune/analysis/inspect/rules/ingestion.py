@@ -45,7 +45,4 @@ def _flushes(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-RULES = (
-    Rule(_into_level_0, (SHAPES,)),
-    Rule(_flushes, (EVENTS,)),
-)
+RULES = (Rule(_into_level_0, (SHAPES,)), Rule(_flushes, (EVENTS,)))

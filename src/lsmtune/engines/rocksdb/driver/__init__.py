@@ -7,14 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.base import (
-    EngineFacts,
-    Live,
-    OwnBase,
-    Places,
-    TrialFailedError,
-    Watch,
-)
+from lsmtune.engines.base import EngineFacts, Live, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.libraries.exports import has_assertions, has_function
 from lsmtune.engines.libraries.installed import release_of
 from lsmtune.engines.libraries.loaded import NAME_LIBRARY, OWN, Loaded
