@@ -15,7 +15,7 @@ from lsmtune.study import runner
 from lsmtune.study.runner import Event
 from lsmtune.study.search import run_search
 from lsmtune.study.session import open_study
-from lsmtune.system.clock import ClockWatch
+from lsmtune.system.host import ClockWatch
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 TRIALS = 6

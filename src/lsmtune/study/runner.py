@@ -14,7 +14,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.store.home import Home, now_text
 from lsmtune.store.records import NewTrial, StoredStudy
 from lsmtune.system.cancelling import check_cancelled
-from lsmtune.system.clock import ClockWatch
+from lsmtune.system.host import ClockWatch
 from lsmtune.system.lock import host_lock
 from lsmtune.system.workdir import check_workdir, workdir
 from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec

@@ -18,12 +18,12 @@ from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
 from lsmtune.metrics.db_bench_runs import has_means
-from lsmtune.metrics.decimal_points import dump_with_points
 from lsmtune.metrics.families import check_known, narrow
 from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_lines import STANDARD_INPUT, read_lines
 from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
+from lsmtune.metrics.options_file import dump_with_points
 from lsmtune.metrics.report_tsv import is_report
 from lsmtune.metrics.statistics import parse_statistics
 

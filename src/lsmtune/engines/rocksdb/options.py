@@ -20,8 +20,8 @@ from lsmtune.knobs.option_text import (
     struct_fields,
 )
 from lsmtune.knobs.types import Settings
-from lsmtune.metrics.decimal_points import COMMA_NOTE
 from lsmtune.metrics.options_file import (
+    COMMA_NOTE,
     OptionsFile,
     family_names,
     in_decimal_points,
