@@ -1,4 +1,4 @@
-"""Texts about the knobs of an engine: a list for the terminal and the reference page."""
+"""Texts about the knobs of an engine: remarks, and the reference page."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -38,23 +38,6 @@ def remarks(knob: Knob) -> list[str]:
     elif knob.since != _OLDEST:
         found.append(f"The knob needs RocksDB {knob.since} or newer.")
     return found
-
-
-def lines(catalogue: Catalogue) -> Iterator[str]:
-    """Yield the catalogue as lines of text, by area."""
-    for area, knobs in groupby(catalogue.knobs, key=lambda knob: knob.area):
-        yield f"{area}:"
-        for knob in knobs:
-            facts = (_range_text(knob), f"default {default_text(knob)}", knob.apply)
-            yield f"  {knob.name}  [{'; '.join(facts)}]"
-            yield f"      {' '.join([knob.trade, *remarks(knob)])}"
-    for preset in catalogue.presets:
-        count = len(catalogue.select(preset.name))
-        yield f"preset {preset.name} ({count} knobs): {preset.title}"
-    for parameter in catalogue.workload_parameters:
-        yield f"{parameter.name} is a parameter of the workload, not a knob: {parameter.reason}"
-    for note in catalogue.notes:
-        yield f"note: {note}"
 
 
 def page(catalogue: Catalogue) -> str:

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from lsmtune.errors import UserError
 from lsmtune.knobs.round_values import round_values
 from lsmtune.units import parse_size
 
@@ -364,22 +363,3 @@ class Config(Mapping[str, Value]):
 
 def _size(told: Any) -> Any:
     return parse_size(told, "size") if isinstance(told, str) else told
-
-
-def parse_value(knob: Knob, text: str) -> Value:
-    """Return the knob's value of a text; UserError with the allowed values otherwise."""
-    value = _read(knob, text.strip())
-    if value is None or not knob.allows(value):
-        raise UserError(
-            f"knob {knob.name}: value {text!r} is not allowed; allowed: {knob.allowed_text()}"
-        )
-    return value
-
-
-def _read(knob: Knob, text: str) -> Value | None:
-    if not knob.is_range:
-        return next((v for v in knob.values if str(v).lower() == text.lower()), None)
-    try:
-        return int(text) if knob.kind == "int" else float(text)
-    except ValueError:
-        return None

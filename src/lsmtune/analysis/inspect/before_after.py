@@ -60,12 +60,6 @@ class Compared:
     notes: tuple[str, ...] = ()
 
     @property
-    def one_sided(self) -> tuple[int, int]:
-        """Number of options that only the side before has, and that only the side after has."""
-        missing = [(old is None, new is None) for old, new in self.options.values()]
-        return sum(new for _, new in missing), sum(old for old, _ in missing)
-
-    @property
     def benchmarks(self) -> tuple[ComparedBenchmark, ...]:
         """The benchmarks that both sides ran."""
         return self.runs.benchmarks
