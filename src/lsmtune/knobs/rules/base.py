@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.families import lifted, lifted_name, view, viewed
-from lsmtune.knobs.types import Knob, Settings, Value
+from lsmtune.knobs.types import Knob, Settings, Value, value_text
 
 USUAL_VERSION = "7.8.3"
 """The RocksDB whose rules hold if the version is not known."""
@@ -95,7 +95,7 @@ class Refusal:
 
     def told(self, settings: Settings) -> str:
         """Return the refusal as text, with all options and values."""
-        values = ", ".join(f"{name} = {_text(settings[name])}" for name in self.needs)
+        values = ", ".join(f"{name} = {value_text(settings[name])}" for name in self.needs)
         return f"{values}: {self.reason} ({self.source})"
 
 
@@ -121,7 +121,3 @@ def number(settings: Mapping[str, Value], name: str) -> int | float:
     if isinstance(value, str):
         raise TypeError(f"{name} is {value!r}; {name} must be a number")
     return value
-
-
-def _text(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
