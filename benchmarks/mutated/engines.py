@@ -18,7 +18,7 @@ from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.simulated import Simulated
-from lsmtune.engines.tikv import measure, settling
+from lsmtune.engines.tikv import measure, status
 from lsmtune.engines.tikv import options as tikv
 from lsmtune.engines.tikv.status import StatusServer
 from lsmtune.errors import ParseError, UserError
@@ -150,7 +150,7 @@ def _prometheus(data: bytes, folder: Path) -> None:
         measure.version(moment)
         measure.records(moment)
         measure.transactional(moment)
-        settling.is_busy(moment)
+        status.is_busy(moment)
 
 
 def _metrics_text() -> list[bytes]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsmtune.analysis.inspect.read import inspect_path
-from lsmtune.metrics.decimal_points import COMMA_NOTE, dump_with_points, with_points
+from lsmtune.metrics.options_file import COMMA_NOTE, dump_with_points, with_points
 
 DATA = Path(__file__).parents[1] / "data"
 LOGS = [DATA / "planted" / "memtable.LOG.gz", DATA / "planted" / "cache.LOG.gz",

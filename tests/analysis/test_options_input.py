@@ -11,8 +11,8 @@ from lsmtune.cli.inspecting import lines
 from lsmtune.cli.main import run
 from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import UserError
-from lsmtune.metrics.decimal_points import COMMA_NOTE
 from lsmtune.metrics.log_lines import STANDARD_INPUT
+from lsmtune.metrics.options_file import COMMA_NOTE
 
 HALF_SET = {
     "OPTIONS file": "[Version]\n  rocksdb_version=8.0.0\n[DBOptions]\n  max_background_jobs=16\n"

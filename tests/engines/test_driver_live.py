@@ -12,9 +12,8 @@ from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.rocksdb.bench import Files, Part
 from lsmtune.engines.rocksdb.driver import client as client_module
 from lsmtune.engines.rocksdb.driver.client import Client
-from lsmtune.engines.rocksdb.driver.live import LiveStore, serve
+from lsmtune.engines.rocksdb.driver.live import LiveStore, WrittenJobs, serve
 from lsmtune.engines.rocksdb.driver.plans import endless_plan
-from lsmtune.engines.rocksdb.driver.written import WrittenJobs
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import replace_options

@@ -18,6 +18,7 @@ from lsmtune.engines.libraries.installed import default_engine, installed_engine
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Value
 from lsmtune.spec import StudySettings
+from lsmtune.system.host import CpuMeter, CpuUse
 from lsmtune.trials import Status
 from lsmtune.units import MIB
 from lsmtune.workloads import Workload
@@ -167,13 +168,14 @@ def test_the_cpu_that_lsmtune_itself_uses_is_not_others(
 ) -> None:
     own_s: list[float] = []
 
-    class Recording:
-        def stop(self) -> "Recording":
-            return self
-
+    class Use(CpuUse):
         def others_cpu_percent(self, own_cpu_s: float) -> float:
             own_s.append(own_cpu_s)
             return 0.0
+
+    class Recording(CpuMeter):
+        def stop(self) -> CpuUse:
+            return Use(0.0, 0.0)
 
     def busy(_: str) -> None:
         until = time.process_time() + 0.2

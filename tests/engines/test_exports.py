@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.engines.libraries.exports import has_assertions, has_function
 from lsmtune.engines.libraries.installed import installed_engines
+from lsmtune.engines.libraries.natives import has_assertions, has_function
 
 SIGNATURE = b"static rocksdb::Status rocksdb::DBImpl::Open(const rocksdb::DBOptions&)\0"
 SYMBOL = b"\0_ZN7rocksdb6DBImpl4OpenERKNS_9DBOptionsE\0"

@@ -8,7 +8,7 @@ import pytest
 from lsmtune.engines.rocksdb.bench import Files, Part
 from lsmtune.engines.rocksdb.db_bench import output as of_db_bench
 from lsmtune.engines.rocksdb.driver import output as of_driver
-from lsmtune.engines.rocksdb.table_readers import metadata_bytes, readers_bytes
+from lsmtune.engines.rocksdb.measure import metadata_bytes, readers_bytes
 from lsmtune.engines.tickers import sorted_runs
 from lsmtune.metrics.log_reader import LogContent, read_log
 from lsmtune.metrics.measurement import Level

@@ -14,8 +14,7 @@ from fakes.traces import processes_of
 from lsmtune.engines.base import Watch
 from lsmtune.knobs.constraints import Context, normalise
 from lsmtune.knobs.types import Settings
-from lsmtune.metrics.level_bytes import bytes_by_level
-from lsmtune.metrics.log_jobs import Job
+from lsmtune.metrics.log_jobs import Job, bytes_by_level
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.spaces import knob_space

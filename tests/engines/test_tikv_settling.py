@@ -10,9 +10,8 @@ import pytest
 from fakes.rig import Rig
 from fakes.tikv_site import Site, site
 from lsmtune.engines.base import TrialFailedError
-from lsmtune.engines.tikv import settling
-from lsmtune.engines.tikv.settling import settle
-from lsmtune.engines.tikv.status import StatusServer
+from lsmtune.engines.tikv import status
+from lsmtune.engines.tikv.status import StatusServer, settle
 from lsmtune.metrics.prometheus import Series, parse_metrics
 from lsmtune.spec import make_spec
 from lsmtune.trials import Status
@@ -63,7 +62,7 @@ class Server:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    monkeypatch.setattr(settling, "time", found)
+    monkeypatch.setattr(status, "time", found)
     return found
 
 
@@ -83,10 +82,10 @@ def test_what_was_done_is_seen_within_one_refresh(clock: Clock, phase: float) ->
 @pytest.mark.parametrize("idle_at", [3.0, 12.0, 41.0])
 def test_work_is_waited_for(clock: Clock, phase: float, idle_at: float) -> None:
     counted, settle_s = settled(Server(clock, phase, idle_at))
-    assert not settling.is_busy(counted)
-    assert idle_at <= clock.now <= idle_at + REFRESH_S + REFRESH_S / settling.LOOKS
+    assert not status.is_busy(counted)
+    assert idle_at <= clock.now <= idle_at + REFRESH_S + REFRESH_S / status.LOOKS
     assert settle_s <= clock.now
-    assert settle_s >= idle_at // 4 * 4 - REFRESH_S / settling.LOOKS
+    assert settle_s >= idle_at // 4 * 4 - REFRESH_S / status.LOOKS
 
 
 def test_where_no_counter_changes_one_refresh_has_passed(clock: Clock) -> None:

@@ -1,12 +1,14 @@
 """Designs: legal everywhere, spread as promised, the same for the same seed."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.design import DESIGNS, DesignName, design_configs
+from lsmtune.knobs.design import DesignName, design_configs
 from lsmtune.knobs.memory import MemoryLimit
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 
@@ -21,7 +23,7 @@ def make_space(names: str) -> KnobSpace:
     return KnobSpace(knobs, base, 1024, WIDE).fitted()
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", get_args(DesignName))
 def test_points_are_legal_and_repeatable(name: DesignName) -> None:
     space = make_space("core")
     configs = design_configs(space, name, 50, 3)

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import isclose, log2, log10
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.design import DESIGNS, design_configs
+from lsmtune.knobs.design import DesignName, design_configs
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.rescale import rescaled
@@ -72,7 +73,7 @@ def test_a_search_draws_round_values(preset: str, scale: str) -> None:
             assert not not_round(space, float(Fraction(scale)), dict(drawn))
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", get_args(DesignName))
 def test_a_design_has_round_values(design: str) -> None:
     space = knob_space(StudySettings(knobs="mixed"), ground())
     for config in design_configs(space, design, 50, seed=1):

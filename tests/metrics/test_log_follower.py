@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsmtune.metrics.log_follower import LogFollower
+from lsmtune.metrics.log_events import LogFollower
 from lsmtune.metrics.log_reader import read_log
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"

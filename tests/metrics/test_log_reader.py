@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from lsmtune.errors import UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.frames import without_frames
-from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
 from lsmtune.metrics.log_events import EVENT_MARK, parse_event
+from lsmtune.metrics.log_jobs import LevelBytes, bytes_by_level
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import LogContent, read_log
 from lsmtune.units import GIB

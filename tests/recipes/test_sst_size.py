@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fakes.studies import opener
-from lsmtune.analysis.data_size import MIN_FLUSHES
+from lsmtune.analysis.experiment_runs import MIN_FLUSHES
 from lsmtune.cli.main import run as command
 from lsmtune.engines.scripted import measured
 from lsmtune.recipes.base import Asked

@@ -15,7 +15,7 @@ from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.trials import Protocol
 from lsmtune.workloads import PRESETS, Workload
-from lsmtune.workloads.distinct_keys import skewed_keys
+from lsmtune.workloads.workload import skewed_keys
 
 WRITING = ("fillrandom", "overwrite", "updaterandom", "deleterandom", "rangedelete",
            "readwhilewriting", "readrandomwriterandom", "mix")  # fmt: skip

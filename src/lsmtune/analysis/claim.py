@@ -9,14 +9,13 @@ from fractions import Fraction
 from typing import Literal
 
 from lsmtune.analysis.constraints import Constraint
-from lsmtune.analysis.costs import Cost, costs_of
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.metric_rows import MetricRow, metric_rows
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.steps import Step, next_steps
 from lsmtune.analysis.study_view import Change, OnlineCall, StudyView, TrialView
-from lsmtune.analysis.trades import Trade
+from lsmtune.analysis.trades import Cost, Trade, costs_of
 from lsmtune.objective import median_metrics
 from lsmtune.stats import Interval
 from lsmtune.trials import Origin, Role

@@ -13,20 +13,8 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob
 from lsmtune.learning.effects import GroupMean, Interaction, interactions, main_effect
 from lsmtune.learning.factors import Cell, Design, Factor, Floats
-from lsmtune.learning.importance import (
-    cross_validated,
-    lasso_ranks,
-    mdi,
-    ped_anova,
-    permutation,
-)
-from lsmtune.learning.models import (
-    FOREST,
-    Accuracy,
-    fitted_model,
-    forest,
-    held_out_accuracy,
-)
+from lsmtune.learning.importance import cross_validated, lasso_ranks, mdi, ped_anova, permutation
+from lsmtune.learning.models import FOREST, Accuracy, fitted_model, forest, held_out_accuracy
 from lsmtune.learning.variance import Noise, multi_factor, noise, one_way_p
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval

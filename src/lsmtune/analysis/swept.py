@@ -7,11 +7,7 @@ from math import fsum
 import numpy as np
 
 from lsmtune.analysis.importance import SIMULATED
-from lsmtune.analysis.measurable import (
-    disturbed_text,
-    flushes_text,
-    too_few_flushes,
-)
+from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.upgrade_plan import compares_winner
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep

@@ -8,7 +8,7 @@ from lsmtune.errors import Argument, Message, UserError
 from lsmtune.spec import read_study_file
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.database import DATABASE
-from lsmtune.system.owner import other_owner
+from lsmtune.system.links import other_owner
 
 _COMMANDS = ("restart", "prepare")
 """Keys of the table [tikv] that name commands."""

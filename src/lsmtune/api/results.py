@@ -10,8 +10,7 @@ from lsmtune.api.study_result import Result
 from lsmtune.knobs.types import Config
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
-from lsmtune.system.remove import remove_file
-from lsmtune.system.write import write_file
+from lsmtune.system.write import remove_file, write_file
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Results of trials: a measurement, or the reason why there is none."""
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lsmtune.engines.base import TrialFailedError
@@ -39,6 +39,12 @@ def is_disk_full(said: str, folder: Path) -> bool:
     the free space too.
     """
     return _FULL in said or free_bytes(folder) < _NEXT_TO_NOTHING
+
+
+def last_words(*choices: Sequence[str]) -> str:
+    """Return the last line of the last list that has lines, for the reason of a failed trial."""
+    found = [lines[-1] for lines in choices if lines]
+    return (found or ["the program printed no error message"])[-1][:MOST_CHARACTERS]
 
 
 def disk_full(reason: str) -> TrialFailedError:

@@ -4,11 +4,7 @@ from collections.abc import Callable, Mapping
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.embedded import Embedded
-from lsmtune.engines.libraries.installed import (
-    default_engine,
-    engines_folder,
-    installed_engines,
-)
+from lsmtune.engines.libraries.installed import default_engine, engines_folder, installed_engines
 from lsmtune.engines.libraries.loaded import loaded_library
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.rocksdb import RocksDB

@@ -5,10 +5,7 @@ from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
-from lsmtune.engines.rocksdb.options import (
-    read_own,
-    settings_in,
-)
+from lsmtune.engines.rocksdb.options import read_own, settings_in
 from lsmtune.engines.rocksdb.own_families import family_notes
 from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load

@@ -1,12 +1,11 @@
-"""Metrics of a load from RocksDB's statistics."""
+"""Metrics of a load: from RocksDB's statistics, and from operations and seconds."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.metrics.compaction_table import CompactionTable
-from lsmtune.metrics.level_bytes import LevelBytes
-from lsmtune.metrics.log_jobs import Job
+from lsmtune.metrics.log_jobs import Job, LevelBytes
 from lsmtune.metrics.measurement import Level
 from lsmtune.metrics.statistics import Statistics
 from lsmtune.trials import Status
@@ -128,3 +127,15 @@ def read_metrics(statistics: Statistics) -> dict[str, float]:
     hit, miss = (ticker(statistics, f"rocksdb.memtable.{n}") for n in ("hit", "miss"))
     found = {"memtable_hit": hit / (hit + miss)} if hit + miss else {}
     return cache_metrics(statistics) | found
+
+
+def time_metrics(operations: float, load_s: float, settle_s: float) -> dict[str, float]:
+    """Return times and rates for the operations of all clients, with and without settling."""
+    total_s = load_s + settle_s
+    return {
+        "load_s": load_s,
+        "settle_s": settle_s,
+        "total_s": total_s,
+        "throughput_ops_s": operations / load_s,
+        "sustained_ops_s": operations / total_s,
+    }

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from lsmtune.knobs.enumerators import enumerator
+from lsmtune.knobs.option_names import enumerator
 
 _DATA = "rocksdb_defaults.json"
 _VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})")

@@ -1,6 +1,6 @@
 """Designs for screenings: points spread over a whole knob space."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,6 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 
 DesignName = Literal["random", "latin", "sobol"]
-DESIGNS: tuple[DesignName, ...] = get_args(DesignName)
 
 
 def design_configs(space: KnobSpace, name: DesignName, count: int, seed: int) -> list[Config]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from lsmtune.knobs.defaults import bare_name
-from lsmtune.knobs.enumerators import enumerator
+from lsmtune.knobs.option_names import enumerator
 from lsmtune.knobs.option_text import struct_fields
 
 Meaning = Decimal | str

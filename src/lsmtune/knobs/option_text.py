@@ -20,7 +20,7 @@ from math import isfinite
 
 from lsmtune.errors import ParseError
 from lsmtune.knobs.families import FAMILY_SECTIONS
-from lsmtune.knobs.types import Knob, OptionKey, Settings, Value
+from lsmtune.knobs.types import Knob, OptionKey, Settings, Value, value_text
 from lsmtune.units import KIB, MIB
 
 Sections = Mapping[str, Mapping[str, str]]
@@ -180,9 +180,7 @@ def _written(knob: Knob, wish: _Wish, file: _File) -> dict[Place, str]:
 
 
 def _text(knob: Knob, value: Value) -> str:
-    if knob.labels:
-        return knob.labels[knob.values.index(value)]
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return knob.labels[knob.values.index(value)] if knob.labels else value_text(value)
 
 
 # --- structs

@@ -1,17 +1,12 @@
-"""Texts about the knobs of an engine: a list for the terminal and the reference page."""
+"""Texts about the knobs of an engine: remarks, and the reference page."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.types import Knob, Value
+from lsmtune.knobs.types import Knob, Value, value_text
 
 _OLDEST = "6.0"
-
-
-def default_text(knob: Knob) -> str:
-    """Return the knob's default as it is written in lists."""
-    return _text(knob.default)
 
 
 def remarks(knob: Knob) -> list[str]:
@@ -21,7 +16,7 @@ def remarks(knob: Knob) -> list[str]:
         conditions = (f"{name} = {_either(values)}" for name, values in knob.when.items())
         found.append(f"The knob has an effect only with {' and '.join(conditions)}.")
     if knob.named_only:
-        values = " or ".join(f"`{_text(value)}`" for value in knob.named_only)
+        values = " or ".join(f"`{value_text(value)}`" for value in knob.named_only)
         found.append(f"A search tries the value {values} only if the baseline has this value.")
     for value, version in knob.choices_since.items():
         found.append(f"The value `{value}` needs RocksDB {version} or newer.")
@@ -38,23 +33,6 @@ def remarks(knob: Knob) -> list[str]:
     elif knob.since != _OLDEST:
         found.append(f"The knob needs RocksDB {knob.since} or newer.")
     return found
-
-
-def lines(catalogue: Catalogue) -> Iterator[str]:
-    """Yield the catalogue as lines of text, by area."""
-    for area, knobs in groupby(catalogue.knobs, key=lambda knob: knob.area):
-        yield f"{area}:"
-        for knob in knobs:
-            facts = (_range_text(knob), f"default {default_text(knob)}", knob.apply)
-            yield f"  {knob.name}  [{'; '.join(facts)}]"
-            yield f"      {' '.join([knob.trade, *remarks(knob)])}"
-    for preset in catalogue.presets:
-        count = len(catalogue.select(preset.name))
-        yield f"preset {preset.name} ({count} knobs): {preset.title}"
-    for parameter in catalogue.workload_parameters:
-        yield f"{parameter.name} is a parameter of the workload, not a knob: {parameter.reason}"
-    for note in catalogue.notes:
-        yield f"note: {note}"
 
 
 def page(catalogue: Catalogue) -> str:
@@ -110,7 +88,7 @@ def tables(knobs: Iterable[Knob]) -> Iterator[str]:
 
 def _row(knob: Knob) -> str:
     effect = " ".join([knob.trade, *remarks(knob)])
-    cells = (f"`{knob.name}`", _range_text(knob), default_text(knob), knob.apply, effect)
+    cells = (f"`{knob.name}`", _range_text(knob), value_text(knob.default), knob.apply, effect)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -119,8 +97,4 @@ def _range_text(knob: Knob) -> str:
 
 
 def _either(values: tuple[Value, ...]) -> str:
-    return " or ".join(_text(value) for value in values)
-
-
-def _text(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return " or ".join(value_text(value) for value in values)

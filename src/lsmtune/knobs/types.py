@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from lsmtune.errors import UserError
 from lsmtune.knobs.round_values import round_values
 from lsmtune.units import parse_size
 
@@ -168,23 +167,19 @@ class Knob(BaseModel):
             return any(value == v and type(value) is type(v) for v in self.values)
         if isinstance(value, (bool, str)) or (self.kind == "int" and not isinstance(value, int)):
             return False
-        return value in self.special_values or self._bounds[0] <= value <= self._bounds[1]
+        return value in self.special_values or self.bounds()[0] <= value <= self.bounds()[1]
 
-    @property
-    def _bounds(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest value of the range; ValueError for a list of values."""
         if self.low is None or self.high is None:
             raise ValueError(f"knob {self.name} has a list of values, not a range")
         return self.low, self.high
-
-    def bounds(self) -> tuple[float, float]:
-        """The lowest and the highest value of the range."""
-        return self._bounds
 
     def clip(self, value: float) -> int | float:
         """The value that a search may draw nearest to the given one: of the grid, or in steps."""
         if self.grid:
             return min(self.grid, key=lambda drawn: self._distance(drawn, value))
-        low, high = self._bounds
+        low, high = self.bounds()
         stepped = round(value / self.step) * self.step if self.step > 1 else value
         return self.rounded(min(max(stepped, low), high))
 
@@ -210,7 +205,7 @@ class Knob(BaseModel):
         """The knob for a tree `factor` times as large; itself where it does not scale."""
         if not self.scales or factor == 1:
             return self
-        low, high = (self.scaled_value(bound, factor) for bound in self._bounds)
+        low, high = (self.scaled_value(bound, factor) for bound in self.bounds())
         default = self.scaled_value(self.default, factor)
         return self.model_copy(update={"low": low, "high": high, "default": default})
 
@@ -231,7 +226,7 @@ class Knob(BaseModel):
             return self._with_choice(value)
         if isinstance(value, (bool, str)) or value in self.special_values:
             return self
-        low, high = self._bounds
+        low, high = self.bounds()
         step = self.step if self.kind == "int" else 10**-_DECIMALS
         if value < step <= low or value > _SENTINEL * high > 0:
             kept = Special(value=value, meaning="value of the baseline")
@@ -252,7 +247,7 @@ class Knob(BaseModel):
         """
         if not self.is_range:
             return self
-        low, high = self._bounds
+        low, high = self.bounds()
         scale = factor if self.scales else 1
         found = round_values(
             low / scale, high / scale, log=self.log, unit=self.unit, whole=self.kind == "int"
@@ -316,13 +311,13 @@ class Knob(BaseModel):
     @property
     def accepted(self) -> tuple[float, float | None]:
         """The least and the largest number that the engine accepts; None if there is none."""
-        return self.least if self.least is not None else min(self._bounds[0], 0), self.most
+        return self.least if self.least is not None else min(self.bounds()[0], 0), self.most
 
     def allowed_text(self) -> str:
         """Return the allowed values as text for a message or a table."""
         if not self.is_range:
-            return ", ".join(str(v).lower() if self.kind == "bool" else str(v) for v in self.values)
-        low, high = (f"{b:g}" if self.kind == "float" else str(int(b)) for b in self._bounds)
+            return ", ".join(map(value_text, self.values))
+        low, high = (f"{b:g}" if self.kind == "float" else str(int(b)) for b in self.bounds())
         specials = "".join(f", or {s.value} ({s.meaning})" for s in self.special)
         unit = "" if self.unit in _NO_UNIT else f" {self.unit}"
         return f"{low} to {high}{unit}{specials}"
@@ -366,20 +361,6 @@ def _size(told: Any) -> Any:
     return parse_size(told, "size") if isinstance(told, str) else told
 
 
-def parse_value(knob: Knob, text: str) -> Value:
-    """Return the knob's value of a text; UserError with the allowed values otherwise."""
-    value = _read(knob, text.strip())
-    if value is None or not knob.allows(value):
-        raise UserError(
-            f"knob {knob.name}: value {text!r} is not allowed; allowed: {knob.allowed_text()}"
-        )
-    return value
-
-
-def _read(knob: Knob, text: str) -> Value | None:
-    if not knob.is_range:
-        return next((v for v in knob.values if str(v).lower() == text.lower()), None)
-    try:
-        return int(text) if knob.kind == "int" else float(text)
-    except ValueError:
-        return None
+def value_text(value: Value) -> str:
+    """Return a value as files have it: `true` for a switch that is on."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

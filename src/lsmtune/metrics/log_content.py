@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.db_bench import BenchmarkResult
-from lsmtune.metrics.decimal_points import COMMA_NOTE
 from lsmtune.metrics.job_summaries import JobSummaries
-from lsmtune.metrics.level_zero import LevelZeroLedger
 from lsmtune.metrics.log_dump import StatsDump
 from lsmtune.metrics.log_events import HIDDEN
 from lsmtune.metrics.log_jobs import JobLedger
 from lsmtune.metrics.log_notices import NoticeLedger
 from lsmtune.metrics.log_options import LogOptions
-from lsmtune.metrics.log_stalls import StallLedger
+from lsmtune.metrics.log_stalls import LevelZeroLedger, StallLedger
+from lsmtune.metrics.options_file import COMMA_NOTE
 from lsmtune.metrics.statistics import Statistics
 
 _FLUSHED = re.compile(r"^Flush\(GB\): cumulative (\d{1,9}\.\d{1,9})", re.MULTILINE)

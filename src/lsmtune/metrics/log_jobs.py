@@ -5,6 +5,7 @@ are those of db/flush_job.cc, db/compaction/compaction_job.cc and db/event_helpe
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
@@ -341,3 +342,24 @@ def _input_files(started: Event) -> frozenset[int]:
 
 def _whole(properties: dict[str, Any], name: str) -> int:
     return counted(properties.get(name)) or 0
+
+
+@dataclass(frozen=True, slots=True)
+class LevelBytes:
+    """Bytes of input files that went into a level, and bytes of tables written into it."""
+
+    read: int = 0
+    written: int = 0
+
+    def plus(self, job: Job) -> "LevelBytes":
+        """The sum with a further job."""
+        read, written = job.read_bytes or 0, job.table_bytes or 0
+        return LevelBytes(self.read + read, self.written + written)
+
+
+def bytes_by_level(jobs: Iterable[Job]) -> dict[int, LevelBytes]:
+    """The bytes by output level."""
+    levels: dict[int, LevelBytes] = {}
+    for job in jobs:
+        levels[job.output_level] = levels.get(job.output_level, LevelBytes()).plus(job)
+    return levels

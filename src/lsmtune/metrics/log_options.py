@@ -7,7 +7,7 @@ BlockBasedTableFactory::GetPrintableOptions and DBImpl::SetOptions.
 import re
 from dataclasses import dataclass, field
 
-from lsmtune.metrics.decimal_points import with_points
+from lsmtune.metrics.options_file import with_points
 
 _OPTION = re.compile(r"Options\.(\S+?)\s*: ?(.*)")
 _FAMILY = re.compile(r"-- Options for column family \[(.*)\]:")

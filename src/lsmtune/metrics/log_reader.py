@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 
 from lsmtune.metrics import untimed_lines as untimed
 from lsmtune.metrics.compaction_table import parse_compaction_tables
-from lsmtune.metrics.decimal_points import dump_with_points
 from lsmtune.metrics.dump_blocks import DumpBlocks, FamilyIds
-from lsmtune.metrics.log_clock import LogClock, stamp_of
 from lsmtune.metrics.log_content import LogContent, TimedDump, faults_of
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_events import EVENT_MARK, HIDDEN, parse_event
-from lsmtune.metrics.log_lines import STAMP, STAMP_LENGTH
+from lsmtune.metrics.log_lines import STAMP, STAMP_LENGTH, LogClock, stamp_of
 from lsmtune.metrics.log_options import LogOptions
+from lsmtune.metrics.options_file import dump_with_points
 from lsmtune.metrics.statistics import parse_statistics
 
 __all__ = ["LogContent", "TimedDump", "read_log"]

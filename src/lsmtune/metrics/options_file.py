@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 from lsmtune.errors import ParseError
-from lsmtune.metrics.decimal_points import with_points
 
 _BLANK = " \t\r\v\f"
 _COMMENT = re.compile(r"(?<!\\)#")
@@ -22,6 +21,11 @@ _STATEMENT = re.compile(
     r"(?P<key>[^=\s](?:[^=]*[^=\s])?)(?P<equals>\s*=\s*)(?P<value>.*)", re.DOTALL | re.ASCII
 )
 _DEFAULT_INDENT = "  "
+COMMA_NOTE = "numbers such as 0,75 have a decimal comma; lsmtune reads them as 0.75"
+"""What a user is told where a text has decimal commas."""
+
+_COMMA = re.compile(r"(?<![\w.,])(-?\d+),(\d+)(?![\d.,])")
+_OF_A_DUMP = re.compile(r"^(?:Uptime\(secs\): \d+,\d|.* P50 : \d+,\d)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +201,13 @@ def _checked(content: str, key: str, value: str) -> str:
             f"OPTIONS file: {key}={value!r}: an OPTIONS file cannot contain this value"
         )
     return content
+
+
+def with_points(text: str) -> str:
+    """Return the text of an option with points for decimal commas."""
+    return _COMMA.sub(r"\1.\2", text) if "," in text else text
+
+
+def dump_with_points(text: str) -> str:
+    """Return a statistics dump with points, if the numbers of its uptime or tickers have commas."""
+    return with_points(text) if _OF_A_DUMP.search(text) else text

@@ -5,7 +5,7 @@ from math import exp, log
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.constraints import Constraint
-from lsmtune.analysis.costs import LEAST_COST, Cost
+from lsmtune.analysis.trades import LEAST_COST, Cost
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.constraint_text import bound_text
 from lsmtune.report.words import TIMES, Ratio, counted, label, listed, metric_value, number

@@ -13,7 +13,7 @@ from lsmtune.analysis.inspect.inspection import (
     covered_s,
 )
 from lsmtune.metrics.benchmark_run import BenchmarkRun
-from lsmtune.metrics.level_zero import SeenFiles
+from lsmtune.metrics.log_stalls import SeenFiles
 from lsmtune.report.words import counted, number, quantity
 from lsmtune.units import GIB, MIB, format_bytes, format_duration
 

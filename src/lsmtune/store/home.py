@@ -29,8 +29,8 @@ from lsmtune.store.records import (
     whole,
 )
 from lsmtune.system.links import refuse_links
-from lsmtune.system.remove import remove_folder
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
+from lsmtune.system.write import remove_folder
 from lsmtune.workloads import Workload
 
 MACHINE = "machine.json"

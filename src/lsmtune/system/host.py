@@ -5,6 +5,7 @@ import platform
 import re
 import resource
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -67,11 +68,12 @@ class CpuUse:
 
 
 class CpuMeter:
-    """Measures the CPU use of the whole machine from its construction until `stop`."""
+    """Measures the CPU use of the whole machine, and of this process, from its construction on."""
 
     def __init__(self, stat_path: Path = _PROC_STAT) -> None:
         self._stat_path = stat_path
         self._start = self._read()
+        self._own_start_s = time.process_time()
 
     def stop(self) -> CpuUse:
         """Return what was used since the start; may be asked again later."""
@@ -79,6 +81,11 @@ class CpuMeter:
         # The kernel's idle and iowait counters may step back a little.
         busy_s = max(0.0, now.busy_s - self._start.busy_s)
         return CpuUse(busy_s, now.total_s - self._start.total_s)
+
+    def others_percent(self, children_cpu_s: float) -> float:
+        """Return what all but this process and its children used; see `others_cpu_percent`."""
+        own_cpu_s = time.process_time() - self._own_start_s + children_cpu_s
+        return self.stop().others_cpu_percent(own_cpu_s)
 
     def _read(self) -> CpuUse:
         return parse_cpu_use(self._stat_path.read_text())

@@ -1,4 +1,4 @@
-"""How a child process is started: its standard output, its session, its tie to lsmtune."""
+"""How a child process is started: its streams, its session, whether it outlives lsmtune."""
 
 import ctypes
 import errno
@@ -6,11 +6,13 @@ import fcntl
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from lsmtune.errors import UserError
+from lsmtune.system.deadline import ProcessTimeout
 
 _PIPE_BYTES = 4096  # the least that the kernel grants (one page; more where pages are larger)
 _PR_SET_PDEATHSIG = 1  # from linux/prctl.h
@@ -24,6 +26,7 @@ _WHY_NOT_STARTED = {
     errno.EACCES: "the file is not executable, or the path is a directory",
     errno.ENOEXEC: "the file is not a program for this machine",
 }
+_POLL_S = 0.02
 
 
 class NotStartedError(UserError):
@@ -96,3 +99,34 @@ def _die_with_parent(parent_pid: int) -> Callable[[], None]:
             os._exit(1)
 
     return before_exec
+
+
+def run_command(argv: Sequence[str], *, output: Path, limit_s: float) -> int:
+    """Run the command here and return its exit code, minus the signal's number if one ended it.
+
+    What it prints is appended to `output`. Nothing that it has started is ended, and an
+    interruption is raised only once it is over: a restart must not stop half way. Raises UserError
+    when it cannot be executed, ProcessTimeout when it takes longer than the limit; then it alone
+    is killed.
+    """
+    limit = time.monotonic() + limit_s
+    with output.open("ab") as told, Path(os.devnull).open("rb") as nothing:
+        streams = Streams(nothing, told, told)
+        process = start(argv, Path.cwd(), os.environ, streams, outlives=True)
+    interrupted = False
+    while process.poll() is None:
+        if time.monotonic() >= limit:
+            _end(process)
+            raise ProcessTimeout("wall", limit_s)
+        try:
+            time.sleep(_POLL_S)
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt
+    return int(process.returncode)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()

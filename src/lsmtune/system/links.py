@@ -1,6 +1,7 @@
-"""Refusal of links in a folder that somebody else may have made."""
+"""Files that somebody else may have made: links, and owners."""
 
 import os
+import pwd
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,3 +26,17 @@ def refuse_link(path: Path) -> None:
     """Raise UserError if a path inside a home folder is a link."""
     if path.is_symlink():
         raise UserError(f"{path}: a link inside the home folder; remove the link")
+
+
+def other_owner(path: Path) -> str | None:
+    """Return the user that the file belongs to; None if that is the caller or root.
+
+    Root is nobody else: who is root can start programs as any user.
+    """
+    owner = path.stat().st_uid
+    if owner in (0, os.geteuid()):
+        return None
+    try:
+        return f"user {pwd.getpwuid(owner).pw_name}"
+    except KeyError:
+        return f"user {owner}"

@@ -1,6 +1,7 @@
-"""Writing of the files that lsmtune makes: whole or not at all, and never to a device."""
+"""Writing and removal of the files that lsmtune makes: whole or not at all, never a device."""
 
 import os
+import shutil
 import stat
 import tempfile
 from itertools import count
@@ -8,7 +9,6 @@ from pathlib import Path
 
 from lsmtune.errors import UserError
 from lsmtune.system.links import refuse_link
-from lsmtune.system.remove import remove_file
 
 
 def write_file(
@@ -132,3 +132,15 @@ def _mode_like(like: Path, draft: Path) -> int:
     facts = like.stat()
     same_group = facts.st_gid == draft.stat().st_gid
     return stat.S_IMODE(facts.st_mode) & ~(0 if same_group else stat.S_IRWXG)
+
+
+def remove_file(path: Path) -> None:
+    """Remove the file, if it exists."""
+    path.unlink(missing_ok=True)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove the folder with all its files, if it exists; UserError if it is a link."""
+    refuse_link(path)
+    if path.exists():
+        shutil.rmtree(path)

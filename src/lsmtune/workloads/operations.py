@@ -9,38 +9,6 @@ READS = frozenset({"get", "get_missing", "scan", "order_status", "stock_level"})
 _PROBED = ("get", "get_missing", "scan")
 """Kinds that the read probe measures after a workload that only writes."""
 
-_TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
-_OWN: dict[str, tuple[str, ...]] = {
-    "updaterandom": ("write",),
-    "readrandom": ("get",),
-    "readhalfmissing": ("get",),
-    "scanshort": ("scan",),
-    "scanlong": ("scan",),
-    "readwhilewriting": ("get",),
-    "readrandomwriterandom": ("get", "write"),
-    "mixgraph": ("get", "write", "scan"),
-    "trace": (),
-    "tpcc": _TRANSACTIONS,
-    "oltp_read_write": ("transaction",),
-    "oltp_write_only": ("transaction",),
-    "lookup": ("get",),
-    "pntlookup80": ("get",),
-    "smallpntlookup": ("get",),
-    "shortscan": ("scan",),
-    "longscan": ("scan",),
-    "ycsb_a": ("get", "write"),
-    "ycsb_b": ("get", "write"),
-    "ycsb_c": ("get",),
-    "ycsb_d": ("get", "write"),
-    "ycsb_e": ("scan", "write"),
-    "ycsb_f": ("get", "write"),
-}
-"""Kinds whose latency the engine measures, by workload; all other workloads only write."""
-
-
-_WRITING = {"ycsb_a": 0.5, "ycsb_b": 0.05, "ycsb_d": 0.05, "ycsb_e": 0.05, "ycsb_f": 0.5}
-"""Share of the operations of YCSB's workloads that write a record."""
-
 
 def own_operations(load: Workload, engine: EngineName) -> tuple[str, ...]:
     """Return the kinds of operations of a workload whose latency the engine measures."""
@@ -49,7 +17,7 @@ def own_operations(load: Workload, engine: EngineName) -> tuple[str, ...]:
         return tuple(kind for kind, share in shares.items() if share > 0)
     if engine == "simulated":
         return ()  # the simulator predicts no latency of writes, and follows only writes
-    return _OWN.get(load.name, ("write",))
+    return load.preset.measured
 
 
 def probed_operations(load: Workload, engine: EngineName) -> tuple[str, ...]:
@@ -80,4 +48,4 @@ def _write_share(load: Workload) -> float | None:
         return 1.0
     if load.get_percent is not None:
         return 1 - load.get_percent / 100
-    return _WRITING.get(load.name) if load.mix is None else load.mix.put
+    return load.preset.write_share if load.mix is None else load.mix.put

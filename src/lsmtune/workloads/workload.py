@@ -1,6 +1,7 @@
 """A workload and its data, with all parameters."""
 
 import math
+from math import exp, expm1, log, log1p
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +17,6 @@ from pydantic_core import PydanticCustomError
 
 from lsmtune.errors import unknown_word
 from lsmtune.study_keys import MIX_KEYS, WORKLOAD_KEYS
-from lsmtune.workloads.distinct_keys import skewed_keys
 from lsmtune.workloads.presets import (
     LOOKUP_FAMILIES,
     OPTIONAL,
@@ -45,6 +45,8 @@ _SKEWS_WRITES: tuple[EngineName, ...] = ("rocksdb", "embedded", "simulated")
 """Engines that can run a workload with `write_skew`."""
 YCSB_FIELDS = 10
 """Number of fields of a YCSB record; all have the same size."""
+_SLICES = 1000
+"""Number of groups of keys with similar probability. The error is then far below 1 %."""
 
 
 def _is_none(value: object) -> bool:
@@ -345,3 +347,23 @@ class Workload(BaseModel):
 def _is_set(given: dict[str, Any], name: str) -> bool:
     """Return whether a parameter is given with another value than its default."""
     return given.get(name) not in (None, Workload.model_fields[name].default)
+
+
+def skewed_keys(num: int, writes: int, skew: float) -> float:
+    """Return the expected number of different keys among the writes to `num` keys.
+
+    A write goes to the key with the rank num x e^-r, with r uniform from 0 to `skew`.
+    """
+    last = min(skew, log(num))
+    width = last / _SLICES
+    ranks = (num * exp(-(place + 0.5) * width) for place in range(_SLICES))
+    found = sum(rank * width * _touched(1 / (skew * rank), writes) for rank in ranks)
+    # All ranks below 1 are one key.
+    return found + (_touched(1 - last / skew, writes) if skew > last else 0.0)
+
+
+def _touched(probability: float, writes: int) -> float:
+    """Return the probability that at least one of the writes goes to a key."""
+    if probability >= 1:
+        return 1.0
+    return -expm1(writes * log1p(-probability))

@@ -20,12 +20,7 @@ from lsmtune.metrics.compaction_table import (
     parse_stall_summary,
 )
 from lsmtune.metrics.families import family_sums, main_family
-from lsmtune.metrics.log_dump import (
-    StatsDump,
-    parse_blobs,
-    parse_compacted_bytes,
-    parse_ingested,
-)
+from lsmtune.metrics.log_dump import StatsDump, parse_blobs, parse_compacted_bytes, parse_ingested
 from lsmtune.metrics.log_jobs import Job, Origin, TableTotals
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import Statistics

@@ -1,7 +1,7 @@
 """Did a change help? Files from before and after the change: LOGs, results, statistics, options."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from lsmtune.analysis.inspect.compared_options import ComparedOptions, Texts, compare_options
@@ -58,12 +58,6 @@ class Compared:
     runs: ComparedRuns = field(default_factory=ComparedRuns)
     compared_options: ComparedOptions = field(default_factory=ComparedOptions)
     notes: tuple[str, ...] = ()
-
-    @property
-    def one_sided(self) -> tuple[int, int]:
-        """Number of options that only the side before has, and that only the side after has."""
-        missing = [(old is None, new is None) for old, new in self.options.values()]
-        return sum(new for _, new in missing), sum(old for old, _ in missing)
 
     @property
     def benchmarks(self) -> tuple[ComparedBenchmark, ...]:
@@ -204,10 +198,7 @@ def compared_document(compared: Compared) -> dict[str, Any]:
     return {
         "comparable": compared.comparable,
         "why": list(compared.why),
-        "workload": {
-            name: {"before": pair.before, "after": pair.after}
-            for name, pair in compared.workload.items()
-        },
+        "workload": {name: asdict(pair) for name, pair in compared.workload.items()},
         "metrics": {name: _judged_document(pair) for name, pair in compared.metrics.items()},
         "options": [
             {"name": name, "before": before, "after": after}
@@ -215,7 +206,7 @@ def compared_document(compared: Compared) -> dict[str, Any]:
         ],
         "before": _side_document(compared.before),
         "after": _side_document(compared.after),
-        "differences": [_difference_document(one) for one in compared.differences],
+        "differences": [asdict(one) for one in compared.differences],
         "benchmarks": [
             {
                 "name": benchmark.name,
@@ -241,26 +232,13 @@ def _judged_document(judged: JudgedPair) -> dict[str, Any]:
         "verdict": judged.verdict,
         "runs_before": judged.runs[0],
         "runs_after": judged.runs[1],
-        "interval": None
-        if interval is None
-        else {
+        "interval": interval and {
             "of": "difference" if judged.is_difference else "ratio",
-            "low": interval.low,
-            "high": interval.high,
+            "low": interval.low, "high": interval.high,
         },
-    }
+    }  # fmt: skip
 
 
 def _side_document(side: Side) -> list[dict[str, Any]]:
     files = zip(side.names, side.kinds, side.versions, strict=True)
     return [{"name": name, "kind": kind, "version": version} for name, kind, version in files]
-
-
-def _difference_document(difference: Difference) -> dict[str, Any]:
-    return {
-        "name": difference.name,
-        "before": list(difference.before),
-        "after": list(difference.after),
-        "is_load": difference.is_load,
-        "benchmarks": list(difference.benchmarks),
-    }

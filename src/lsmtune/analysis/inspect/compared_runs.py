@@ -38,8 +38,6 @@ _DETAIL = re.compile(r"\.[tv]\d+(?=\.|$)")
 """Threads and size of values in the name of a test of benchmark.sh."""
 _TWO = 2
 
-Runs = Mapping[str, Sequence[BenchmarkRun]]
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:

@@ -14,12 +14,11 @@ from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.families import FamilySum
-from lsmtune.metrics.level_zero import SeenFiles
 from lsmtune.metrics.log_dump import BlobFiles, IngestedFiles
 from lsmtune.metrics.log_jobs import FileExtremes, Job, TreeShape
 from lsmtune.metrics.log_notices import Notice
 from lsmtune.metrics.log_reader import TimedDump
-from lsmtune.metrics.log_stalls import Stall
+from lsmtune.metrics.log_stalls import SeenFiles, Stall
 from lsmtune.metrics.statistics import HistogramSummary
 
 Verdict = Literal["findings", "no_findings", "insufficient_data"]

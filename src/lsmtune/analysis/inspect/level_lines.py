@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from lsmtune.analysis.inspect.inspection import LevelLine
 from lsmtune.metrics.compaction_table import CompactionTable, LevelRow
 from lsmtune.metrics.families import DEFAULT as _DEFAULT
-from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
 from lsmtune.metrics.log_content import LogContent
-from lsmtune.metrics.log_jobs import Job, JobLedger, TreeShape
+from lsmtune.metrics.log_jobs import Job, JobLedger, LevelBytes, TreeShape, bytes_by_level
 from lsmtune.units import GIB
 
 

@@ -8,23 +8,6 @@ from lsmtune.analysis.inspect.notes import LEAST_INGEST
 
 _LOG, _DUMP, _BENCH, _MYROCKS = "LOG", "statistics dump", "db_bench output", "MyRocks status"
 _OPTIONS_FILE = "OPTIONS file"
-Advice = Callable[[Inspection], str | None]
-"""Names what a text lacks and how to get it; None if a text of this kind never contains it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """A kind of data: whether a text has the data, and how to get the data otherwise.
-
-    `here` names what a text of the same kind could contain and this text lacks; None if such a
-    text never contains the data.
-    """
-
-    is_there: Callable[[Inspection], bool]
-    advice: str
-    here: Advice
-
-
 _FIRST_AND_LAST = {"error_if_exists", "max_open_files"}
 """Options of a database that every RocksDB prints near the beginning and the end of them."""
 _WHOLE_LOG = "use the whole LOG"
@@ -32,66 +15,63 @@ _FROM_THE_FIRST = "use the LOG from its first line"
 _INFO_LEVEL = "set info_log_level=INFO_LEVEL in the program"
 _A_DUMP = "use a LOG with a statistics dump (every stats_dump_period_sec)"
 _A_LATER_DUMP = "use a LOG that ends soon after a statistics dump (every stats_dump_period_sec)"
+_FROM_OPENING = "use a LOG with tickers, or the LOG from the opening of the database"
+_TABLES, _STATS = "** Compaction Stats", "`stats` in --benchmarks"
+
+Way = Callable[[Inspection], str | None]
+"""Says how to get data that a text lacks; None if a text of its kind never contains them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A kind of data: its name, whether a text has the data, and how to get the data otherwise.
+
+    `way_here` is for a text that could contain the data, and `name_here` its own name for them.
+    """
+
+    name: str
+    is_there: Callable[[Inspection], bool]
+    way: str
+    way_here: Way
+    name_here: str | None = None
+
+    @property
+    def advice(self) -> str:
+        """What is missing, and how to get it."""
+        return f"{self.name}: {self.way}"
+
+    def here(self, log: Inspection) -> str | None:
+        """Return what this text lacks and how to get it; None if such texts never contain it."""
+        way = self.way_here(log)
+        return None if way is None else f"{self.name_here or self.name}: {way}"
 
 
 def _has_options(log: Inspection) -> bool:
     """A LOG that begins after the options of the database lacks them."""
-    of_database = log.kind != "LOG" or log.options.get("", {}).keys() >= _FIRST_AND_LAST
+    of_database = log.kind != _LOG or log.options.get("", {}).keys() >= _FIRST_AND_LAST
     return of_database and log.option("write_buffer_size") is not None
 
 
-def _head_of_log(what: str) -> Advice:
-    """Return the advice for what RocksDB prints at the begin of a LOG."""
-
-    def advice(log: Inspection) -> str | None:
-        if log.kind != _LOG:
-            return None
-        return f"{what}: {_WHOLE_LOG if log.extent.has_first_line else _FROM_THE_FIRST}"
-
-    return advice
-
-
-OPTIONS = Need(
-    _has_options, "all options: use the LOG from its first line", _head_of_log("all options")
-)
+def _head_of_log(log: Inspection) -> str | None:
+    """Return the way to what RocksDB prints at the begin of a LOG."""
+    if log.kind != _LOG:
+        return None
+    return _WHOLE_LOG if log.extent.has_first_line else _FROM_THE_FIRST
 
 
 def _version_here(log: Inspection) -> str | None:
-    if log.kind == _LOG:
-        return _head_of_log("the version of RocksDB")(log)
-    how = {_BENCH: "use the output from its first line", _OPTIONS_FILE: "keep [Version]"}
-    return None if log.kind not in how else f"the version of RocksDB: {how[log.kind]}"
-
-
-VERSION = Need(
-    lambda log: log.version is not None,
-    "the version of RocksDB: use the LOG from its first line",
-    _version_here,
-)
-
-
-def _has_opening(log: Inspection) -> bool:
-    return {"summary", "manifest read"} <= log.notices.keys()
+    ways = {_BENCH: "use the output from its first line", _OPTIONS_FILE: "keep [Version]"}
+    return ways.get(log.kind) or _head_of_log(log)
 
 
 def _opening_here(log: Inspection) -> str | None:
     if log.kind != _LOG:
         return None
-    extent = log.extent
-    if not extent.has_first_line:
-        return f"the opening of the database: {_FROM_THE_FIRST}"
-    if not extent.logs_info:
-        return f"the opening of the database: {_INFO_LEVEL}"
-    if not extent.has_opening:
-        return "the opening of the database: name the LOG.old files before this LOG too"
-    return f"the opening of the database: {_WHOLE_LOG}"
-
-
-OPENING = Need(
-    _has_opening,
-    "the opening of the database: use the LOG from its first line, with LOG.old files before it",
-    _opening_here,
-)
+    if not log.extent.has_first_line:
+        return _FROM_THE_FIRST
+    if not log.extent.logs_info:
+        return _INFO_LEVEL
+    return _WHOLE_LOG if log.extent.has_opening else "name the LOG.old files before this LOG too"
 
 
 def _has_events(log: Inspection) -> bool:
@@ -102,38 +82,26 @@ def _events_here(log: Inspection) -> str | None:
     if log.kind != _LOG or log.extent.is_old:
         return None
     if log.extent.logs_info:
-        how = _WHOLE_LOG
-    else:
-        how = _INFO_LEVEL + ("" if log.extent.has_first_line else f", and {_WHOLE_LOG}")
-    return f"the events of flushes and compactions: {how}"
+        return _WHOLE_LOG
+    return _INFO_LEVEL if log.extent.has_first_line else f"{_INFO_LEVEL}, and {_WHOLE_LOG}"
 
 
-EVENTS = Need(
-    _has_events,
-    "the events of flushes and compactions: set info_log_level=INFO_LEVEL, and use the whole LOG",
-    _events_here,
-)
-
-
-def _dump_here(what: str, part: str, flag: str) -> Advice:
-    """Return the advice for what a part of a statistics dump has, and db_bench with a flag."""
+def _dump_here(part: str, flag: str) -> Way:
+    """Return the way to what a part of a statistics dump has, and db_bench with a flag."""
+    whole_dump = f"use the whole dump, with the part {part}"
     elsewhere = {
-        _DUMP: f"use the whole dump, with the part {part}", _BENCH: f"run db_bench with {flag}",
+        _DUMP: whole_dump, _BENCH: f"run db_bench with {flag}",
         _MYROCKS: f"use the whole status, with the part {part}",
     }  # fmt: skip
 
-    def advice(log: Inspection) -> str | None:
+    def way(log: Inspection) -> str | None:
         if log.kind != _LOG:
-            return f"{what}: {elsewhere[log.kind]}" if log.kind in elsewhere else None
+            return elsewhere.get(log.kind)
         if not log.extent.dumps:
-            return f"{what}: {_A_DUMP}"
-        how = f"use the whole dump, with the part {part}" if log.dumps else _A_LATER_DUMP
-        return f"{what}: {how}"
+            return _A_DUMP
+        return whole_dump if log.dumps else _A_LATER_DUMP
 
-    return advice
-
-
-_TABLES, _STATS = "** Compaction Stats", "`stats` in --benchmarks"
+    return way
 
 
 def _has_blobs(log: Inspection) -> bool:
@@ -144,14 +112,7 @@ def _has_blobs(log: Inspection) -> bool:
 
 def _blobs_here(log: Inspection) -> str | None:
     """Whether the store has blob files at all is a matter of its options."""
-    return _dump_here("the garbage in blob files", _TABLES, _STATS)(log) if log.families else None
-
-
-BLOBS = Need(
-    _has_blobs,
-    "the garbage in blob files: use a LOG with a statistics dump (every stats_dump_period_sec)",
-    _blobs_here,
-)
+    return _dump_here(_TABLES, _STATS)(log) if log.families else None
 
 
 def _has_stalls(log: Inspection) -> bool:
@@ -159,31 +120,15 @@ def _has_stalls(log: Inspection) -> bool:
     return log.totals.stall_percent is not None or _has_events(log)
 
 
-STALLS = Need(
-    _has_stalls,
-    "the times of write stalls: use a LOG with a statistics dump (every stats_dump_period_sec)",
-    _dump_here("the times of write stalls", "** DB Stats **", _STATS),
-)
-
-
 def _tickers_here(log: Inspection) -> str | None:
-    what, how = "the tickers (counters)", "set Options.statistics in the program"
+    way = "set Options.statistics in the program"
     if log.kind == _LOG:
-        return f"{what}: {how}" + ("" if log.extent.dumps else f", and {_A_DUMP}")
-    elsewhere = {
-        _DUMP: f"{how}, and use the whole dump, with the part STATISTICS",
+        return way if log.extent.dumps else f"{way}, and {_A_DUMP}"
+    return {
+        _DUMP: f"{way}, and use the whole dump, with the part STATISTICS",
         _BENCH: "run db_bench with --statistics",
         _MYROCKS: "use the whole status, with the part STATISTICS",
-    }  # fmt: skip
-    return f"{what}: {elsewhere[log.kind]}" if log.kind in elsewhere else None
-
-
-TICKERS = Need(
-    lambda log: bool(log.tickers),
-    "the tickers (counters): set Options.statistics in the program, and use a LOG with a "
-    "statistics dump (every stats_dump_period_sec)",
-    _tickers_here,
-)
+    }.get(log.kind)  # fmt: skip
 
 
 def _has_write_amp(log: Inspection) -> bool:
@@ -192,22 +137,11 @@ def _has_write_amp(log: Inspection) -> bool:
 
 
 def _write_amp_here(log: Inspection) -> str | None:
-    what = "the write amplification"
     if log.totals.ingest_bytes is not None:
         if log.totals.ingest_bytes < LEAST_INGEST:
-            return f"{what}: use a {log.kind} of a longer time, with more writes"
-        return _dump_here(what, _TABLES, _STATS)(log)
-    if log.kind == _LOG:
-        return f"{what}: use a LOG with tickers, or the LOG from the opening of the database"
-    return _dump_here(what, "** DB Stats **", _STATS)(log)
-
-
-WRITE_AMP = Need(
-    _has_write_amp,
-    "the number of bytes that clients wrote: use a LOG with tickers, or the LOG from the opening "
-    "of the database",
-    _write_amp_here,
-)
+            return f"use a {log.kind} of a longer time, with more writes"
+        return _dump_here(_TABLES, _STATS)(log)
+    return _FROM_OPENING if log.kind == _LOG else _dump_here("** DB Stats **", _STATS)(log)
 
 
 def _has_shapes(log: Inspection) -> bool:
@@ -218,9 +152,39 @@ def _has_shapes(log: Inspection) -> bool:
     return bool(log.shapes or log.levels) or tables or is_new
 
 
+OPTIONS = Need("all options", _has_options, _FROM_THE_FIRST, _head_of_log)
+VERSION = Need(
+    "the version of RocksDB", lambda log: log.version is not None, _FROM_THE_FIRST, _version_here
+)
+OPENING = Need(
+    "the opening of the database",
+    lambda log: {"summary", "manifest read"} <= log.notices.keys(),
+    f"{_FROM_THE_FIRST}, with LOG.old files before it",
+    _opening_here,
+)
+EVENTS = Need(
+    "the events of flushes and compactions",
+    _has_events,
+    f"set info_log_level=INFO_LEVEL, and {_WHOLE_LOG}",
+    _events_here,
+)
+BLOBS = Need("the garbage in blob files", _has_blobs, _A_DUMP, _blobs_here)
+STALLS = Need(
+    "the times of write stalls", _has_stalls, _A_DUMP, _dump_here("** DB Stats **", _STATS)
+)
+TICKERS = Need(
+    "the tickers (counters)",
+    lambda log: bool(log.tickers),
+    f"set Options.statistics in the program, and {_A_DUMP}",
+    _tickers_here,
+)
+WRITE_AMP = Need(
+    "the number of bytes that clients wrote",
+    _has_write_amp,
+    _FROM_OPENING,
+    _write_amp_here,
+    name_here="the write amplification",
+)
 SHAPES = Need(
-    _has_shapes,
-    "the number of files in each level: use a LOG with a statistics dump (every "
-    "stats_dump_period_sec)",
-    _dump_here("the number of files in each level", _TABLES, _STATS),
+    "the number of files in each level", _has_shapes, _A_DUMP, _dump_here(_TABLES, _STATS)
 )

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.enumerators import enumerator
 from lsmtune.knobs.families import DEFAULT_FAMILY
-from lsmtune.knobs.option_names import SECTIONS, STRUCTS
+from lsmtune.knobs.option_names import SECTIONS, STRUCTS, enumerator
 from lsmtune.knobs.option_text import DERIVED, read_value, statements, struct_fields
 from lsmtune.knobs.rules.base import Context, applies
 from lsmtune.knobs.rules.sanitised import SANITISED

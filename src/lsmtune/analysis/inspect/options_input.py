@@ -19,8 +19,7 @@ from lsmtune.knobs.options_string import (
     parse_options_string,
     unknown_notes,
 )
-from lsmtune.metrics.decimal_points import COMMA_NOTE
-from lsmtune.metrics.options_file import in_decimal_points, parse_options
+from lsmtune.metrics.options_file import COMMA_NOTE, in_decimal_points, parse_options
 
 _SECTION = re.compile(
     r'(?P<kind>DBOptions|CFOptions|TableOptions/BlockBasedTable)(?: "(?P<of>.*)")?'

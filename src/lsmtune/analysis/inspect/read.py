@@ -12,18 +12,18 @@ from lsmtune.analysis.inspect.findings import judged
 from lsmtune.analysis.inspect.inspection import Inspection, Verdict
 from lsmtune.analysis.inspect.notes import no_parts_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
-from lsmtune.analysis.inspect.refused import refusal
+from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import Argument, UserError
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
 from lsmtune.metrics.db_bench_runs import has_means
-from lsmtune.metrics.decimal_points import dump_with_points
 from lsmtune.metrics.families import check_known, narrow
 from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_lines import STANDARD_INPUT, read_lines
 from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
+from lsmtune.metrics.options_file import dump_with_points
 from lsmtune.metrics.report_tsv import is_report
 from lsmtune.metrics.statistics import parse_statistics
 
@@ -41,6 +41,16 @@ _LOG_NAME = re.compile(
     r"(?P<store>(?:.*[._])?LOG|rocksdb\.info)(?P<old>\.old(?:\.(?P<end>.{1,40}?))?)?(?:\.gz)?"
 )
 """A LOG in the folder of the database, in `db_log_dir`, and of TiKV, or an older one."""
+_LEVELDB = re.compile(
+    r"^\d{4}/\d\d/\d\d-[\d:.]+ \w+ (?:Recovering log #|Level-0 table #|Compacting \d+@|"
+    r"compacted to: files\[|Delete type=)", re.MULTILINE
+)  # fmt: skip
+_READ = (
+    "a LOG of RocksDB, a statistics dump, output of db_bench, MyRocks' SHOW ENGINE ROCKSDB STATUS, "
+    "report.tsv of RocksDB's benchmark.sh, an OPTIONS file, an options string, my.cnf, tikv.toml "
+    "and arangod.conf"
+)
+"""All kinds of input."""
 
 
 def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspection:
@@ -212,3 +222,12 @@ def _kind(text: str) -> str:
 def _results(text: str, runs: tuple[BenchmarkRun, ...]) -> Mapping[str, BenchmarkResult]:
     """The last result of each benchmark; `read_runs` names those that are damaged."""
     return parse_results(text, []) or last_results(runs)
+
+
+def refusal(where: str, text: str) -> str:
+    """Return the message for a text that is none of the kinds of input."""
+    if (told := foreign_kind(text)) is not None:
+        return f"{where}: {told}"
+    if _LEVELDB.search(text):
+        return f"{where}: this file is a LOG of LevelDB; inspect reads the LOG of RocksDB"
+    return f"{where}: unknown kind of file; inspect reads {_READ}"

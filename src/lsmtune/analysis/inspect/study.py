@@ -13,8 +13,8 @@ from lsmtune.analysis.inspect.changed import BY_LEVEL
 from lsmtune.analysis.inspect.inspection import Inspection, Load
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
-from lsmtune.knobs.enumerators import enumerator
 from lsmtune.knobs.full_size import inexact
+from lsmtune.knobs.option_names import enumerator
 from lsmtune.knobs.types import Knob, OptionKey, Settings
 from lsmtune.metrics.families import DEFAULT, listed, sizes_of
 from lsmtune.spec_defaults import least_cache_bytes

@@ -1,19 +1,11 @@
 """The engine embedded: lsmtune's driver runs RocksDB, LevelDB or LMDB."""
 
-import time
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
-from lsmtune.engines.base import (
-    EngineFacts,
-    Outcome,
-    OwnBase,
-    Places,
-    TrialFailedError,
-    Watch,
-)
+from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.embedded.measure import measure
 from lsmtune.engines.embedded.plans import store_of
 from lsmtune.engines.embedded.trial import Trial
@@ -83,11 +75,10 @@ class Embedded:
         return Outcome(result, trial.evidence())
 
     def _measured(self, spec: TrialSpec, trial: Trial, watch: Watch) -> Measurement:
-        meter, own_cpu_s = CpuMeter(), time.process_time()
+        meter = CpuMeter()
         run = trial.run(watch)
-        own_cpu_s = time.process_time() - own_cpu_s
-        own_cpu_s += sum(part.exit.cpu_s for part in (run.load, run.settle, run.probe))
-        return measure(spec, run, trial.database, meter.stop().others_cpu_percent(own_cpu_s))
+        children_cpu_s = sum(part.exit.cpu_s for part in (run.load, run.settle, run.probe))
+        return measure(spec, run, trial.database, meter.others_percent(children_cpu_s))
 
     def _version(self, store: str, workdir: Path) -> str:
         """Open a new store; return the version of its library."""

@@ -11,12 +11,11 @@ from lsmtune.engines.rocksdb.driver.output import PERCENTILES, one
 from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
 from lsmtune.engines.rocksdb.measure import check_found
 from lsmtune.engines.rocksdb.options import read_settings
-from lsmtune.engines.tickers import table_levels
-from lsmtune.engines.times import time_metrics
+from lsmtune.engines.tickers import table_levels, time_metrics
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
-from lsmtune.metrics.level_bytes import bytes_by_level
+from lsmtune.metrics.log_jobs import bytes_by_level
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level, Measurement

@@ -26,9 +26,9 @@ class Part:
     exit: ExitStatus
     events: Sequence[Event]
 
-    def number(self, event: str, name: str, phase: str | None = None) -> float:
+    def number(self, event: str, name: str) -> float:
         """Return a number of an event; TrialFailedError without it."""
-        value = one(self.events, event, phase).get(name)
+        value = one(self.events, event).get(name)
         if not isinstance(value, int | float):
             reason = f"the driver printed no {name} in the event {event}"
             raise TrialFailedError(Status.UNREADABLE, reason)

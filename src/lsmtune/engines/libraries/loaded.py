@@ -3,11 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.libraries.installed import (
-    engine_of_version,
-    engines_folder,
-    installed_engines,
-)
+from lsmtune.engines.libraries.installed import engine_of_version, engines_folder, installed_engines
 from lsmtune.engines.libraries.pins import load_pins, sha256_of
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.trials import Origin

@@ -1,6 +1,7 @@
-"""The library for this machine in a jar."""
+"""The library for this machine in a jar, and facts that the file of a library shows."""
 
 import lzma
+import mmap
 import os
 import platform
 import struct
@@ -18,6 +19,8 @@ _DAMAGED = (
     RuntimeError,
 )  # fmt: skip
 """Errors of zipfile for a damaged file. The error depends on the place of the damage."""
+_IN_ASSERTIONS = b"Status rocksdb::DBImpl::"
+"""Text of an assertion: the signature of its function. Names of symbols have another form."""
 
 
 def platform_name() -> str:
@@ -62,3 +65,24 @@ def _has_glibc() -> bool:
         return bool(os.confstr("CS_GNU_LIBC_VERSION"))
     except (ValueError, OSError):  # musl has no such name
         return False
+
+
+def has_function(library: Path, name: str) -> bool:
+    """Return whether a library has a function of the C API.
+
+    The file contains the names of exported functions, each between two zero bytes.
+    """
+    return _contains(library, f"\0{name}\0".encode())
+
+
+def has_assertions(library: Path) -> bool:
+    """Return whether a library of RocksDB was built with assertions, which make it slow."""
+    return _contains(library, _IN_ASSERTIONS)
+
+
+def _contains(library: Path, text: bytes) -> bool:
+    with (
+        library.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        return content.find(text) >= 0

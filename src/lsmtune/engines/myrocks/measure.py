@@ -13,9 +13,9 @@ from lsmtune.engines.tickers import (
     cache_metrics,
     read_metrics,
     table_sums,
+    time_metrics,
     write_metrics,
 )
-from lsmtune.engines.times import time_metrics
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY, family_of, knob_name, option_name
 from lsmtune.knobs.option_text import NAMELESS_FILTER, option_place
@@ -25,8 +25,7 @@ from lsmtune.metrics.compaction_table import (
     parse_compaction_tables,
     parse_stall_summary,
 )
-from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
-from lsmtune.metrics.log_jobs import Job
+from lsmtune.metrics.log_jobs import Job, LevelBytes, bytes_by_level
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level, Measurement

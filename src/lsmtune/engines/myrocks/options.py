@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from math import isfinite
 
+from lsmtune.engines.rocksdb.options import LOG_OPTIONS, OWN_FOLDER
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import (
@@ -336,19 +337,11 @@ def as_my_cnf(variables: Mapping[str, str]) -> str:
     return "".join(f"{line}\n" for line in ["[mysqld]", *lines])
 
 
-_OWN_FOLDER = "a trial keeps all files in the folder of the trial"
-_OWN_LOG = "lsmtune measures a trial by RocksDB's LOG, which must be complete"
 _NOT_TAKEN = {
-    "datadir": _OWN_FOLDER,
-    "wal_dir": _OWN_FOLDER,
-    "persistent_cache_path": _OWN_FOLDER,
-    "tmpdir": _OWN_FOLDER,
-    "log_dir": _OWN_FOLDER,
-    "info_log_level": _OWN_LOG,
-    "max_log_file_size": _OWN_LOG,
-    "log_file_time_to_roll": _OWN_LOG,
-    "keep_log_file_num": _OWN_LOG,
-    "stats_dump_period_sec": _OWN_LOG,
+    **dict.fromkeys(
+        ("datadir", "wal_dir", "persistent_cache_path", "tmpdir", "log_dir"), OWN_FOLDER
+    ),
+    **LOG_OPTIONS,
     "read_free_rpl_tables": "trials do not contain the tables of your application",
 }
 """Variables of a production server that trials do not run with, and why."""

@@ -34,11 +34,12 @@ from lsmtune.engines.myrocks.server import (
     DATABASE,
     Server,
     ServerFiles,
+    SpaceMeter,
     install,
     run_client,
     running,
+    settle,
 )
-from lsmtune.engines.myrocks.settling import SpaceMeter, settle
 from lsmtune.engines.templates import Template, restore
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import option_name
@@ -80,20 +81,19 @@ class Trial:
     def measure(self, watch: Watch) -> Measurement:
         """Run all parts; TrialFailedError when one fails."""
         load, template = self._spec.workload, self._restored(watch)
-        meter, own_cpu_s = CpuMeter(), time.process_time()
+        meter = CpuMeter()
         with running(self._program, self._files, self._variables(self._spec.settings)) as server:
             loaded = self._load(server, watch)
             probed = self._probe(server, watch) if load.kind == "write" else None
             checking_cpu_s = _check(server, self._spec) if load.name == TPCC else 0.0
         status = server.process.wait(0)
-        own_cpu_s = time.process_time() - own_cpu_s + status.cpu_s
-        own_cpu_s += loaded.client_cpu_s + checking_cpu_s
-        own_cpu_s += probed.client_cpu_s if probed else 0.0
+        children_cpu_s = status.cpu_s + loaded.client_cpu_s + checking_cpu_s
+        children_cpu_s += probed.client_cpu_s if probed else 0.0
         metrics = {
             "peak_space_bytes": float(loaded.peak_space_bytes),
             "cpu_s": loaded.cpu_s,
             "peak_rss_bytes": float(status.peak_rss_bytes),
-            "others_cpu_percent": meter.stop().others_cpu_percent(own_cpu_s),
+            "others_cpu_percent": meter.others_percent(children_cpu_s),
             **template.metrics,
         }
         return measure(load, self._files, loaded, probed, metrics)

@@ -5,14 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
-from lsmtune.engines.base import (
-    EngineFacts,
-    Outcome,
-    OwnBase,
-    Places,
-    TrialFailedError,
-    Watch,
-)
+from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.rocksdb.bench import Bench
 from lsmtune.engines.rocksdb.options import (
     TABLE_OPTIONS,
@@ -21,10 +14,10 @@ from lsmtune.engines.rocksdb.options import (
     merged_options,
     read_own,
     read_settings,
+    silently_changed,
     with_filter_bits,
 )
 from lsmtune.engines.rocksdb.own_families import family_notes
-from lsmtune.engines.rocksdb.silent import silently_changed
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
@@ -71,11 +64,7 @@ class RocksDB:
             settings=settings,
             codecs=facts.codecs,
             given=own.options,
-            notes=(
-                *notes,
-                *family_notes(given, own.family),
-                *self._bench.notes(settings),
-            ),
+            notes=(*notes, *family_notes(given, own.family), *self._bench.notes(settings)),
             left_out=(
                 *merged.left_out,
                 *ignored(merged, as_run),

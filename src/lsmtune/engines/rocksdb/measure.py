@@ -1,11 +1,11 @@
 """The measurement of a trial, from the output of its programs, its LOG and its folder."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.debt import charged, debt_of
 from lsmtune.engines.rocksdb.bench import Latency, LoadOutput, ProbeOutput
-from lsmtune.engines.rocksdb.table_readers import metadata_bytes, readers_bytes
 from lsmtune.engines.templates import Template
 from lsmtune.engines.tickers import (
     BUILD_METRICS,
@@ -15,10 +15,12 @@ from lsmtune.engines.tickers import (
     table_levels,
     table_sums,
     ticker,
+    time_metrics,
     write_metrics,
 )
-from lsmtune.engines.times import time_metrics
-from lsmtune.metrics.level_bytes import bytes_by_level
+from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.metrics.log_jobs import bytes_by_level
+from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.trials import Status
 from lsmtune.workloads import Workload
@@ -26,6 +28,7 @@ from lsmtune.workloads import Workload
 _MICROS = 1e6
 _KEEPS_ALL = {"fillrandom", "fillseq", "overwrite"}
 """Loads after which every key that was written has a record."""
+_ON = ("1", "true")
 
 
 def measure(
@@ -184,3 +187,34 @@ def _probe(probe: ProbeOutput, load: Workload) -> dict[str, float]:
               for kind, run in (("get", hits), ("get_missing", probe.missing))
               if run.data_blocks is not None and run.looked_up}  # fmt: skip
     return dict(latency_metrics(latencies)) | cache_metrics(probe.statistics) | counts
+
+
+def metadata_bytes(log: LogContent) -> dict[int, int]:
+    """Return the bytes of index and filter of each table that was made, by number of its file.
+
+    Partitions of indexes and filters are always in the block cache. The memory outside is then the
+    top level of the index; that of the filter is too small to matter (PartitionedFilterBlockReader
+    in table/block_based/partitioned_filter_block.cc).
+    """
+    split = _is_on(log, "partition_filters")
+    return {
+        number: (table.top_level_bytes or table.index_bytes)
+        + (0 if split and table.top_level_bytes else table.filter_bytes)
+        for number, table in log.ledger.tables.items()
+    }
+
+
+def readers_bytes(log: LogContent, database: Path, tables: Mapping[int, int]) -> int | None:
+    """Return the bytes of indexes and filters that the live tables have outside the block cache.
+
+    `tables` has the bytes of each table. None if it lacks a live table.
+    """
+    if _is_on(log, "cache_index_and_filter_blocks"):
+        return 0
+    sizes = [tables.get(int(file.stem)) for file in database.glob("*.sst")]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
+
+
+def _is_on(log: LogContent, name: str) -> bool:
+    return log.options.families.get(DEFAULT_FAMILY, {}).get(name) in _ON

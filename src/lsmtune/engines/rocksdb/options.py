@@ -20,8 +20,8 @@ from lsmtune.knobs.option_text import (
     struct_fields,
 )
 from lsmtune.knobs.types import Settings
-from lsmtune.metrics.decimal_points import COMMA_NOTE
 from lsmtune.metrics.options_file import (
+    COMMA_NOTE,
     OptionsFile,
     family_names,
     in_decimal_points,
@@ -33,10 +33,7 @@ TABLE_OPTIONS = "block_based_table_factory"
 """The option that sets all options of tables, as one text."""
 _FILTER = f'TableOptions/BlockBasedTable "{DEFAULT_FAMILY}"', "filter_policy"
 _APPLICATION = "trials run without the classes of your application"
-_OWN_FOLDER = "a trial keeps all files in the folder of the trial"
-_STORE_ONLY = "trials run RocksDB without additional classes and caches"
-_OWN_LOG = "lsmtune measures a trial by RocksDB's LOG, which must be complete"
-_OWN_SECTION = "write options of tables into the section TableOptions/BlockBasedTable"
+OWN_FOLDER = "a trial keeps all files in the folder of the trial"
 _TABLES = "trials use only block-based tables"
 _UNDERSTOOD = {
     "table_factory": (re.compile("BlockBasedTable"), _TABLES),
@@ -58,51 +55,46 @@ _UNDERSTOOD = {
 }
 """Options that may name a class: the values that trials support, and why others are left out."""
 
+LOG_OPTIONS = dict.fromkeys(
+    ("info_log_level", "max_log_file_size", "log_file_time_to_roll", "keep_log_file_num",
+     "stats_dump_period_sec"),
+    "lsmtune measures a trial by RocksDB's LOG, which must be complete",
+)  # fmt: skip
+"""Options of the LOG, and why no trial runs with them."""
 NOT_IN_TRIALS = {
-    "wal_dir": _OWN_FOLDER,
-    "db_log_dir": _OWN_FOLDER,
-    "info_log_level": _OWN_LOG,
-    "max_log_file_size": _OWN_LOG,
-    "log_file_time_to_roll": _OWN_LOG,
-    "keep_log_file_num": _OWN_LOG,
-    "stats_dump_period_sec": _OWN_LOG,
-    "db_paths": _OWN_FOLDER,
-    "cf_paths": _OWN_FOLDER,
-    "env": _STORE_ONLY,
-    "listeners": _STORE_ONLY,
-    "wal_filter": _STORE_ONLY,
+    **dict.fromkeys(("wal_dir", "db_log_dir", "db_paths", "cf_paths"), OWN_FOLDER),
+    **LOG_OPTIONS,
+    **dict.fromkeys(
+        ("env", "listeners", "wal_filter", "block_cache_compressed", "persistent_cache"),
+        "trials run RocksDB without additional classes and caches"),
+    **dict.fromkeys(
+        ("compaction_filter", "compaction_filter_factory", "sst_partitioner_factory",
+         "compression_manager", "user_defined_index_factory", "table_properties_collectors",
+         "file_checksum_gen_factory", "memtable_insert_with_hint_prefix_extractor",
+         "flush_block_policy_factory"),
+        _APPLICATION),
     "comparator": "trials always order keys by their bytes",
     "merge_operator": "trials write no merge records",
-    "compaction_filter": _APPLICATION,
-    "compaction_filter_factory": _APPLICATION,
-    "sst_partitioner_factory": _APPLICATION,
-    "compression_manager": _APPLICATION,
-    "user_defined_index_factory": _APPLICATION,
-    "table_properties_collectors": _APPLICATION,
-    "file_checksum_gen_factory": _APPLICATION,
-    "memtable_insert_with_hint_prefix_extractor": _APPLICATION,
-    "flush_block_policy_factory": _APPLICATION,
-    TABLE_OPTIONS: _OWN_SECTION,
+    TABLE_OPTIONS: "write options of tables into the section TableOptions/BlockBasedTable",
     "plain_table_factory": _TABLES,
     "block_cache": "the flag --cache sets the size of the block cache in trials",
-    "block_cache_compressed": _STORE_ONLY,
-    "persistent_cache": _STORE_ONLY,
     "row_cache": "the knob row_cache_size sets the size of the row cache",
     "rate_limiter": "the knob rate_limiter_bytes_per_sec sets the rate of the rate limiter",
     "rate_limiter_bytes_per_sec": "set it as a knob of the study, not in the baseline",
-    "create_if_missing": "",
-    "create_missing_column_families": "",
-    "error_if_exists": "",
-    "fail_if_options_file_error": "",
-}
+    **dict.fromkeys(
+        ("create_if_missing", "create_missing_column_families", "error_if_exists",
+         "fail_if_options_file_error"), ""),
+}  # fmt: skip
 """Options that no trial runs with, and why; "" is not reported."""
 
 _NOT_TAKEN = NOT_IN_TRIALS | {
     "disable_auto_compactions": (
         "trials run with compactions, unless a config sets the knob disable_auto_compactions"
-    ),
+    )
 }
 """Options of a user's file that the baseline of trials does not have, and why."""
+_CLASS = "id"
+"""The field of a struct that names a class; older versions write only the name."""
 
 
 def own_options(text: str) -> str:
@@ -325,3 +317,38 @@ def rendered_options(
     if not compactions:
         changes[f'CFOptions "{DEFAULT_FAMILY}"', "disable_auto_compactions"] = "true"
     return replace_options(base, changes)
+
+
+def silently_changed(given: str, as_run: str) -> tuple[str, ...]:
+    """Return each option that runs with another value, as "NAME = VALUE: REASON".
+
+    `given` is the OPTIONS text that RocksDB got, `as_run` the one that it wrote after it opened a
+    database.
+    """
+    ran = parse_options(as_run)
+    who = f"RocksDB {ran.rocksdb_version}"
+    return tuple(
+        f"{key} = {text}: {who} changes this value to {found}"
+        for section, options in parse_options(given).sections.items()
+        for key, text in options.items()
+        if (found := ran.sections.get(section, {}).get(key)) is not None
+        and not _is_same(text, found)
+    )
+
+
+def _is_same(given: str, found: str) -> bool:
+    """Return whether two texts are the same value. Fields that only one version has are equal."""
+    if given == found or _number(given) == _number(found) is not None:
+        return True
+    wanted, ran = struct_fields(given), struct_fields(found)
+    if wanted is None and ran is None:
+        return False
+    wanted, ran = wanted or {_CLASS: given}, ran or {_CLASS: found}
+    return all(_is_same(wanted[name], ran[name]) for name in wanted.keys() & ran.keys())
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -8,12 +8,7 @@ from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.metrics.families import check_not_empty, family_sums, listed
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
-from lsmtune.metrics.options_file import (
-    OptionsFile,
-    families_in,
-    family_names,
-    parse_options,
-)
+from lsmtune.metrics.options_file import OptionsFile, families_in, family_names, parse_options
 
 _CHOOSE = Message("choose one with ", Argument("family", "NAME", "--family NAME (key family)"))
 _MOST_LOG_BYTES = 64 << 20

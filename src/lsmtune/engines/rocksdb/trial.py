@@ -59,7 +59,7 @@ class Trial:
         """Run all parts; TrialFailedError if one fails."""
         prepared = self._spec.workload.preset.prepared
         built = self._prepare(watch) if prepared else Template(metrics={})
-        meter, own_cpu_s = CpuMeter(), time.process_time()
+        meter = CpuMeter()
         output = self._load(watch)
         as_run = read_back(
             self._catalogue,
@@ -71,8 +71,7 @@ class Trial:
         probe = self._probe(watch) if self._spec.workload.kind == "write" else None
         clients = [output.run.exit, *([settled.run.exit] if settled else [])]
         clients += [probe.exit] if probe else []
-        own_cpu_s = time.process_time() - own_cpu_s + sum(client.cpu_s for client in clients)
-        others = meter.stop().others_cpu_percent(own_cpu_s)
+        others = meter.others_percent(sum(client.cpu_s for client in clients))
         measurement = measure(self._spec.workload, output, probe, built, as_run)
         if settled:
             measurement = with_debt(self._spec.workload, measurement, output, settled, built)

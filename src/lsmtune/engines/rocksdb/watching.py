@@ -10,7 +10,7 @@ from lsmtune.engines.base import Hopeless, TrialFailedError
 from lsmtune.engines.read_back import first_log
 from lsmtune.engines.rocksdb.bench import Part
 from lsmtune.engines.rocksdb.best_case import BestCase, SoFar
-from lsmtune.metrics.log_follower import LogFollower
+from lsmtune.metrics.log_events import LogFollower
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import LogContent, read_log
 from lsmtune.system.deadline import Deadline, ProcessTimeout

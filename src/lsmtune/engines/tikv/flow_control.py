@@ -8,19 +8,10 @@ in tikv/src/config/mod.rs, and a real TiKV 9.0.0-beta.)
 
 from lsmtune.engines.tikv.options import Flat, size_of
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.rules.tikv import FLOW_CONTROL, THRESHOLDS
 from lsmtune.knobs.types import Settings
 
-_ENABLE = "storage.flow-control.enable"
-_THRESHOLDS = {
-    "level0-slowdown-writes-trigger": "storage.flow-control.l0-files-threshold",
-    "level0-stop-writes-trigger": "storage.flow-control.l0-files-threshold",
-    "soft-pending-compaction-bytes-limit": (
-        "storage.flow-control.soft-pending-compaction-bytes-limit"
-    ),
-    "hard-pending-compaction-bytes-limit": (
-        "storage.flow-control.hard-pending-compaction-bytes-limit"
-    ),
-}
+_THRESHOLDS = {option.replace("_", "-"): name for option, name in THRESHOLDS.items()}
 _STALLS = "disable-write-stall"
 """Flow control turns RocksDB's own stalls off when it is turned on."""
 
@@ -42,7 +33,7 @@ def to_name(catalogue: Catalogue, settings: Settings, file: Flat) -> Settings:
         for name, value in settings.items()
         if name not in file
         and (threshold := _threshold(name)) in settings
-        and value != (settings if settings.get(_ENABLE, True) else defaults)[threshold]
+        and value != (settings if settings.get(FLOW_CONTROL, True) else defaults)[threshold]
     }
 
 
@@ -64,7 +55,7 @@ def drifted(catalogue: Catalogue, settings: Settings, found: Flat, now: Flat) ->
 def _allowed(settings: Settings, threshold: str, found: int | None) -> list[int | None]:
     """Return the values that an option may run with: as found, or lowered to the threshold."""
     most = settings.get(threshold)
-    if found is None or not settings.get(_ENABLE, True) or not isinstance(most, int):
+    if found is None or not settings.get(FLOW_CONTROL, True) or not isinstance(most, int):
         return [found]
     return [found, min(found, most)]
 

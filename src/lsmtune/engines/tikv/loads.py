@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.attempt import MOST_CHARACTERS
+from lsmtune.engines.attempt import MOST_CHARACTERS, last_words
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.metrics.go_ycsb import YcsbRun, parse_go_ycsb
 from lsmtune.system.deadline import ProcessTimeout
@@ -164,7 +164,8 @@ class GoYcsb:
         printed = stdout.read_text(errors="replace")
         if status.returncode != 0:
             how = status.signal_name or f"code {status.returncode}"
-            words = _last_words(stderr.read_text(errors="replace") or printed)
+            said = stderr.read_text(errors="replace") or printed
+            words = last_words([line.strip() for line in said.splitlines() if line.strip()])
             raise TrialFailedError(Status.CRASHED, f"go-ycsb ended with {how}: {words}")
         run = parse_go_ycsb(printed)
         loads = command == "load"
@@ -216,8 +217,3 @@ def _check_count(run: YcsbRun, asked: int) -> None:
         raise TrialFailedError(
             Status.UNREADABLE, f"go-ycsb ran {begun} operations instead of {asked}"
         )
-
-
-def _last_words(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return (lines or ["the program printed no error message"])[-1][:MOST_CHARACTERS]

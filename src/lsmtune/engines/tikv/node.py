@@ -32,11 +32,10 @@ from lsmtune.engines.tikv.status import StatusServer
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings, Value
-from lsmtune.system.command import run_command
 from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.launch import run_command
 from lsmtune.system.lock import study_lock
-from lsmtune.system.marker import Marker, state_folder
-from lsmtune.system.stand_in import StandIn
+from lsmtune.system.stand_in import Marker, StandIn, state_folder
 from lsmtune.system.workdir import scratch
 from lsmtune.tables import Cluster
 from lsmtune.trials import Base, Status

@@ -6,13 +6,7 @@ from pathlib import Path
 
 from lsmtune.engines.base import Places, TrialFailedError, Watch
 from lsmtune.engines.debt import owing
-from lsmtune.engines.tikv.loads import (
-    GoYcsb,
-    loading,
-    most_failed_percent,
-    probing,
-    running,
-)
+from lsmtune.engines.tikv.loads import GoYcsb, loading, most_failed_percent, probing, running
 from lsmtune.engines.tikv.measure import (
     cpu_metrics,
     live_bytes,
@@ -25,7 +19,7 @@ from lsmtune.engines.tikv.measure import (
 )
 from lsmtune.engines.tikv.node import Node, run_told
 from lsmtune.engines.tikv.records import Records, shape_of
-from lsmtune.engines.tikv.settling import is_busy, settle
+from lsmtune.engines.tikv.status import is_busy, settle
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.metrics.measurement import Measurement

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.families import lifted, lifted_name, view, viewed
-from lsmtune.knobs.types import Knob, Settings, Value
+from lsmtune.knobs.types import Knob, Settings, Value, value_text
 
 USUAL_VERSION = "7.8.3"
 """The RocksDB whose rules hold if the version is not known."""
@@ -33,10 +33,7 @@ class Context:
             return self
         if family not in self._by_family:
             own = replace(
-                self,
-                base=view(self.base, family),
-                knobs=viewed(self.knobs, family),
-                _by_family={},
+                self, base=view(self.base, family), knobs=viewed(self.knobs, family), _by_family={}
             )
             self._by_family[family] = own
         return self._by_family[family]
@@ -60,6 +57,13 @@ class Normalisation:
     apply: Callable[[Settings, Context], Settings]
     since: str | None = None
     until: str | None = None
+
+
+def rule(
+    name: str, source: str, *needs: str, since: str | None = None, until: str | None = None
+) -> Callable[[Callable[[Settings, Context], Settings]], Normalisation]:
+    """Return a decorator that makes the function `apply` a rule."""
+    return lambda apply: Normalisation(name, source, needs, apply, since, until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class Refusal:
 
     def told(self, settings: Settings) -> str:
         """Return the refusal as text, with all options and values."""
-        values = ", ".join(f"{name} = {_text(settings[name])}" for name in self.needs)
+        values = ", ".join(f"{name} = {value_text(settings[name])}" for name in self.needs)
         return f"{values}: {self.reason} ({self.source})"
 
 
@@ -101,14 +105,14 @@ def _lifted_way(
     return lambda found: lifted(way(view(found, family)), family, known)
 
 
-def applies(rule: Normalisation | Refusal, names: Container[str], version: str) -> bool:
+def applies(found: Normalisation | Refusal, names: Container[str], version: str) -> bool:
     """Return whether the version has the rule and the names contain all options that it needs."""
     number = version_number(version)
-    if rule.since is not None and number < version_number(rule.since):
+    if found.since is not None and number < version_number(found.since):
         return False
-    if rule.until is not None and number > version_number(rule.until):
+    if found.until is not None and number > version_number(found.until):
         return False
-    return all(name in names for name in rule.needs)
+    return all(name in names for name in found.needs)
 
 
 def number(settings: Mapping[str, Value], name: str) -> int | float:
@@ -117,7 +121,3 @@ def number(settings: Mapping[str, Value], name: str) -> int | float:
     if isinstance(value, str):
         raise TypeError(f"{name} is {value!r}; {name} must be a number")
     return value
-
-
-def _text(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

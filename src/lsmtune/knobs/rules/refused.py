@@ -23,11 +23,11 @@ def _to(**changes: Value) -> Callable[[Settings], Settings]:
     return lambda _: dict(changes)
 
 
-def _both(one: str, other: str, reason: str, source: str) -> Refusal:
+def _both(one: str, other: str, source: str, reason: str | None = None) -> Refusal:
     """Two switches of which only one may be on; the first gives way."""
     return Refusal(
         (one, other),
-        reason,
+        reason or f"{one} and {other} cannot both be true",
         source,
         lambda settings, _: bool(settings[one] and settings[other]),
         (_to(**{one: False}), _to(**{other: False})),
@@ -156,30 +156,15 @@ REFUSALS: tuple[Refusal, ...] = (
         _too_few_runs,
         (_runs_as_the_trigger, _to(universal_max_read_amp=-1), _to(compaction_style=0)),
     ),
-    _both(
-        "use_direct_reads",
-        "mmap_read",
-        "use_direct_reads and mmap_read cannot both be true",
-        _DO,
-    ),
-    _both(
-        "use_direct_io_for_compaction_reads",
-        "mmap_read",
-        "use_direct_io_for_compaction_reads and mmap_read cannot both be true",
-        _DO,
-    ),
-    _both(
-        "use_direct_io_for_flush_and_compaction",
-        "mmap_write",
-        "use_direct_io_for_flush_and_compaction and mmap_write cannot both be true",
-        _DO,
-    ),
+    _both("use_direct_reads", "mmap_read", _DO),
+    _both("use_direct_io_for_compaction_reads", "mmap_read", _DO),
+    _both("use_direct_io_for_flush_and_compaction", "mmap_write", _DO),
     _both(
         "use_direct_io_for_flush_and_compaction",
         "mmap_read",
+        "db/db_impl/db_impl_open.cc, Recover",
         "use_direct_io_for_flush_and_compaction and mmap_read cannot both be true; RocksDB aborts "
         "if assertions are on",
-        "db/db_impl/db_impl_open.cc, Recover",
     ),
     Refusal(
         ("unordered_write", "allow_concurrent_memtable_write"),
@@ -197,12 +182,7 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda settings, _: bool(settings["mmap_write"] and not settings["allow_fallocate"]),
         (_to(mmap_write=False), _to(allow_fallocate=True)),
     ),
-    _both(
-        "unordered_write",
-        "enable_pipelined_write",
-        "unordered_write and enable_pipelined_write cannot both be true",
-        _DO,
-    ),
+    _both("unordered_write", "enable_pipelined_write", _DO),
     Refusal(
         ("unordered_write", "max_successive_merges"),
         "unordered_write needs max_successive_merges = 0",
@@ -213,8 +193,8 @@ REFUSALS: tuple[Refusal, ...] = (
     _both(
         "enable_pipelined_write",
         "atomic_flush",
-        "atomic_flush and enable_pipelined_write cannot both be true",
         _DO,
+        "atomic_flush and enable_pipelined_write cannot both be true",
     ),
     Refusal(
         ("use_direct_io_for_flush_and_compaction", "writable_file_max_buffer_size"),
@@ -236,18 +216,8 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         (_to(cache_index_and_filter_blocks=False),),
     ),
-    _both(
-        "cache_index_and_filter_blocks",
-        "no_block_cache",
-        "cache_index_and_filter_blocks and no_block_cache cannot both be true",
-        _BT,
-    ),
-    _both(
-        "pin_l0_filter_and_index_blocks_in_cache",
-        "no_block_cache",
-        "pin_l0_filter_and_index_blocks_in_cache and no_block_cache cannot both be true",
-        _BT,
-    ),
+    _both("cache_index_and_filter_blocks", "no_block_cache", _BT),
+    _both("pin_l0_filter_and_index_blocks_in_cache", "no_block_cache", _BT),
     Refusal(
         ("block_align", "compression_type"),
         "block_align needs uncompressed data on all levels",

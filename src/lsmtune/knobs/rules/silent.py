@@ -6,9 +6,11 @@ RocksDB keeps such values and does not use them.
 from collections.abc import Callable, Iterable
 
 from lsmtune.knobs.defaults import version_number
-from lsmtune.knobs.rules.base import Context, Normalisation, number
+from lsmtune.knobs.rules.base import Context, Normalisation, number, rule
 from lsmtune.knobs.types import Knob, Settings
 
+_CODECS = "table/block_based/block_based_table_builder.cc"
+_BENCH = "tools/db_bench_tool.cc, InitializeOptionsFromFlags"
 _PLAIN, _AS_ABOVE = "none", "as_above"
 _WITH_LEVEL = frozenset({"zlib", "zstd", "lz4hc"})
 _WITH_DICTIONARY = frozenset({"lz4", "zlib", "zstd", "lz4hc"})
@@ -59,6 +61,8 @@ def _bottom_codec(settings: Settings) -> object:
     return settings["compression_type"] if bottom == _AS_ABOVE else bottom
 
 
+@rule("an option of compression has no effect if the codecs of all levels ignore the option",
+      _CODECS, "compression_type")  # fmt: skip
 def _codec_options(settings: Settings, context: Context) -> Settings:
     own = bool(settings.get("bottommost_compression_opts_enabled", False))
     bottom = _bottom_codec(settings)
@@ -80,6 +84,10 @@ def _in_one_thread(settings: Settings) -> set[str]:
     return {"snappy"} if slow else {"snappy", "lz4"}
 
 
+@rule("with compression_max_dict_bytes = 0, compression_max_dict_buffer_bytes and "
+      "compression_zstd_max_train_bytes have no effect",
+      "db/column_family.cc, CheckCompressionSupported", "compression_max_dict_bytes",
+      "compression_zstd_max_train_bytes")  # fmt: skip
 def _dictionary_options(settings: Settings, context: Context) -> Settings:
     """Turn training off without a dictionary; RocksDB refuses it."""
     if not settings["compression_max_dict_bytes"]:
@@ -88,22 +96,35 @@ def _dictionary_options(settings: Settings, context: Context) -> Settings:
     return {}
 
 
+@rule("compression_use_zstd_dict_trainer has no effect without compression_zstd_max_train_bytes",
+      _CODECS, "compression_zstd_max_train_bytes", "compression_use_zstd_dict_trainer")  # fmt: skip
 def _dictionary_trainer(settings: Settings, context: Context) -> Settings:
     if settings["compression_zstd_max_train_bytes"]:
         return {}
     return _as_base(["compression_use_zstd_dict_trainer"], settings, context)
 
 
+@rule("with min_level_to_compress >= num_levels, RocksDB compresses nothing",
+      _BENCH, "min_level_to_compress",
+      "num_levels", "compression_type")  # fmt: skip
 def _plain_above_the_last_level(settings: Settings, _: Context) -> Settings:
     first = number(settings, "min_level_to_compress")
     return {"compression_type": _PLAIN} if first >= number(settings, "num_levels") else {}
 
 
+@rule("with compression_type = none or min_level_to_compress = 0, min_level_to_compress has no "
+      "effect",
+      _BENCH, "min_level_to_compress",
+      "compression_type")  # fmt: skip
 def _first_compressed_level(settings: Settings, _: Context) -> Settings:
     plain = settings["compression_type"] == _PLAIN or settings["min_level_to_compress"] == 0
     return {"min_level_to_compress": -1} if plain else {}
 
 
+@rule("max_background_jobs has no effect if max_background_compactions or "
+      "max_background_flushes is set",
+      "db/db_impl/db_impl_compaction_flush.cc, GetBGJobLimits",
+      "max_background_compactions", "max_background_flushes")  # fmt: skip
 def _background_threads(settings: Settings, context: Context) -> Settings:
     """max_background_jobs counts where neither kind of thread is numbered by itself."""
     numbered = {
@@ -116,6 +137,8 @@ def _background_threads(settings: Settings, context: Context) -> Settings:
     return {**idle, **{name: max(1, threads) for name, threads in numbered.items()}}
 
 
+@rule("without filters (bloom_bits above 0), options of filters have no effect",
+      _CODECS, "bloom_bits")  # fmt: skip
 def _no_filter(settings: Settings, context: Context) -> Settings:
     if number(settings, "bloom_bits") > 0:
         return {}
@@ -125,46 +148,20 @@ def _no_filter(settings: Settings, context: Context) -> Settings:
     return told | ({"use_ribbon_filter": False} if "use_ribbon_filter" in settings else {})
 
 
+@rule("initial_auto_readahead_size has no effect above max_auto_readahead_size",
+      "table/block_based/block_prefetcher.cc", "initial_auto_readahead_size",
+      "max_auto_readahead_size")  # fmt: skip
 def _scan_read_ahead(settings: Settings, _: Context) -> Settings:
     first = number(settings, "initial_auto_readahead_size")
     return {"initial_auto_readahead_size": min(first, number(settings, "max_auto_readahead_size"))}
 
 
-_CODECS = "table/block_based/block_based_table_builder.cc"
-
 SILENT: tuple[Normalisation, ...] = (
-    Normalisation(
-        "with min_level_to_compress >= num_levels, RocksDB compresses nothing",
-        "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
-        ("min_level_to_compress", "num_levels", "compression_type"),
-        _plain_above_the_last_level,
-    ),
-    Normalisation(
-        "with compression_type = none or min_level_to_compress = 0, min_level_to_compress has no "
-        "effect",
-        "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
-        ("min_level_to_compress", "compression_type"),
-        _first_compressed_level,
-    ),
-    Normalisation(
-        "an option of compression has no effect if the codecs of all levels ignore the option",
-        _CODECS,
-        ("compression_type",),
-        _codec_options,
-    ),
-    Normalisation(
-        "with compression_max_dict_bytes = 0, compression_max_dict_buffer_bytes and "
-        "compression_zstd_max_train_bytes have no effect",
-        "db/column_family.cc, CheckCompressionSupported",
-        ("compression_max_dict_bytes", "compression_zstd_max_train_bytes"),
-        _dictionary_options,
-    ),
-    Normalisation(
-        "compression_use_zstd_dict_trainer has no effect without compression_zstd_max_train_bytes",
-        _CODECS,
-        ("compression_zstd_max_train_bytes", "compression_use_zstd_dict_trainer"),
-        _dictionary_trainer,
-    ),
+    _plain_above_the_last_level,
+    _first_compressed_level,
+    _codec_options,
+    _dictionary_options,
+    _dictionary_trainer,
     _silent(
         "without leveled compaction, compaction_pri, max_bytes_for_level_base and "
         "max_bytes_for_level_multiplier have no effect",
@@ -173,13 +170,7 @@ SILENT: tuple[Normalisation, ...] = (
         lambda settings: settings["compaction_style"] != 0,
         ("compaction_pri", "max_bytes_for_level_base", "max_bytes_for_level_multiplier"),
     ),
-    Normalisation(
-        "max_background_jobs has no effect if max_background_compactions or "
-        "max_background_flushes is set",
-        "db/db_impl/db_impl_compaction_flush.cc, GetBGJobLimits",
-        ("max_background_compactions", "max_background_flushes"),
-        _background_threads,
-    ),
+    _background_threads,
     _silent(
         "rate_limiter_auto_tuned has no effect without rate_limiter_bytes_per_sec",
         "tools/db_bench_tool.cc, InitializeOptionsGeneral",
@@ -211,12 +202,7 @@ SILENT: tuple[Normalisation, ...] = (
         lambda settings: not settings["memtable_bloom_size_ratio"],
         ("memtable_whole_key_filtering",),
     ),
-    Normalisation(
-        "without filters (bloom_bits above 0), options of filters have no effect",
-        _CODECS,
-        ("bloom_bits",),
-        _no_filter,
-    ),
+    _no_filter,
     _silent(
         "with use_direct_reads, advise_random_on_open, compaction_fadvice and "
         "use_direct_io_for_compaction_reads have no effect",
@@ -225,12 +211,7 @@ SILENT: tuple[Normalisation, ...] = (
         lambda settings: bool(settings["use_direct_reads"]),
         ("advise_random_on_open", "compaction_fadvice", "use_direct_io_for_compaction_reads"),
     ),
-    Normalisation(
-        "initial_auto_readahead_size has no effect above max_auto_readahead_size",
-        "table/block_based/block_prefetcher.cc",
-        ("initial_auto_readahead_size", "max_auto_readahead_size"),
-        _scan_read_ahead,
-    ),
+    _scan_read_ahead,
 )
 
 

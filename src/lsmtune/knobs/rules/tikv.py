@@ -4,30 +4,32 @@ from lsmtune.knobs.rules.base import Context, Normalisation, number
 from lsmtune.knobs.types import Settings
 
 _SOURCE = "tikv/src/config/mod.rs, fill_cf_opts"
-_FLOW = "storage.flow-control."
-_STRICTER = {
-    "level0_slowdown_writes_trigger": "l0-files-threshold",
-    "level0_stop_writes_trigger": "l0-files-threshold",
-    "soft_pending_compaction_bytes_limit": "soft-pending-compaction-bytes-limit",
-    "hard_pending_compaction_bytes_limit": "hard-pending-compaction-bytes-limit",
-}
+FLOW_CONTROL = "storage.flow-control.enable"
+THRESHOLDS = {
+    "level0_slowdown_writes_trigger": "storage.flow-control.l0-files-threshold",
+    "level0_stop_writes_trigger": "storage.flow-control.l0-files-threshold",
+    "soft_pending_compaction_bytes_limit":
+        "storage.flow-control.soft-pending-compaction-bytes-limit",
+    "hard_pending_compaction_bytes_limit":
+        "storage.flow-control.hard-pending-compaction-bytes-limit",
+}  # fmt: skip
 """RocksDB's thresholds, and those of flow control that limit them while it is on."""
 
 
 def _no_later_than_flow_control(option: str, threshold: str) -> Normalisation:
     def apply(settings: Settings, _: Context) -> Settings:
-        if not settings[f"{_FLOW}enable"]:
+        if not settings[FLOW_CONTROL]:
             return {}
-        return {option: min(number(settings, option), number(settings, _FLOW + threshold))}
+        return {option: min(number(settings, option), number(settings, threshold))}
 
     return Normalisation(
-        f"with flow control, TiKV lowers {option} to at most {_FLOW}{threshold}",
+        f"with flow control, TiKV lowers {option} to at most {threshold}",
         _SOURCE,
-        (option, f"{_FLOW}enable", _FLOW + threshold),
+        (option, FLOW_CONTROL, threshold),
         apply,
     )
 
 
 TIKV: tuple[Normalisation, ...] = tuple(
-    _no_later_than_flow_control(option, threshold) for option, threshold in _STRICTER.items()
+    _no_later_than_flow_control(option, threshold) for option, threshold in THRESHOLDS.items()
 )

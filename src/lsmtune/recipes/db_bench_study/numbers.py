@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from lsmtune.analysis.data_size import MIN_FLUSHES
-from lsmtune.analysis.experiment_runs import Cell, Value, metric
+from lsmtune.analysis.experiment_runs import MIN_FLUSHES, Cell, Value, metric
 from lsmtune.recipes.db_bench_study.study import (
     ALIKE,
     COMMANDS,

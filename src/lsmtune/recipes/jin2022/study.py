@@ -6,7 +6,7 @@ mode *honest* keeps the workload fixed.
 
 from dataclasses import dataclass
 
-from lsmtune.analysis.data_size import fewest, flushes, too_small, written_bytes
+from lsmtune.analysis.experiment_runs import fewest, flushes, too_small, written_bytes
 from lsmtune.analysis.importance import Importance, Runs, find_importance, runs_of
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.shipped_runs import Mode, shipped

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS
-from lsmtune.analysis.inspect.rules.rule import Rule, quoted
+from lsmtune.analysis.inspect.rules.rule import Rule, noticed, quoted
 
 
 def _errors(log: Inspection) -> Iterator[Finding]:
@@ -15,18 +15,6 @@ def _errors(log: Inspection) -> Iterator[Finding]:
             f"Number of error lines in the LOG: {log.trouble_lines}. The first error line is: "
             f"{log.troubles[0]}",
             (), 1.0,
-        )  # fmt: skip
-
-
-def _no_space(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for a full disk.
-
-    db/error_handler.cc; facebook/rocksdb#919.
-    """
-    if "no space" in log.notices:
-        yield Finding(
-            "disk-full", "The disk was full: RocksDB may refuse writes until it is opened again",
-            quoted(log, "no space"), (), 0.99,
         )  # fmt: skip
 
 
@@ -48,6 +36,9 @@ def _background_error(log: Inspection) -> Iterator[Finding]:
 
 RULES = (
     Rule(_errors, ()),
-    Rule(_no_space, (EVENTS,)),
+    # db/error_handler.cc; facebook/rocksdb#919
+    noticed("no space", EVENTS, Finding(
+        "disk-full", "The disk was full: RocksDB may refuse writes until it is opened again",
+        "", (), 0.99)),
     Rule(_background_error, (EVENTS,)),
-)
+)  # fmt: skip

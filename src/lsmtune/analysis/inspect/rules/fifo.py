@@ -4,24 +4,9 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, VERSION
-from lsmtune.analysis.inspect.rules.rule import FIFO, ON, Rule, quoted, version_in
+from lsmtune.analysis.inspect.rules.rule import FIFO, ON, Rule, noticed, version_in
 
 _ALLOW = "compaction_options_fifo.allow_compaction"
-
-
-def _drops(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for files that FIFO compaction deletes above its limit.
-
-    FIFOCompactionPicker::PickSizeCompaction in db/compaction/compaction_picker_fifo.cc;
-    deletions by ttl have another line.
-    """
-    if "FIFO drops" in log.notices:
-        yield Finding(
-            "fifo-drops", "FIFO compaction deletes the oldest data",
-            f"{quoted(log, 'FIFO drops')} RocksDB deletes the oldest files above the limit of the "
-            "total size.",
-            ("fifo_max_table_files_size", "ttl"), 0.5,
-        )  # fmt: skip
 
 
 def _merges_and_ttl(log: Inspection) -> Iterator[Finding]:
@@ -45,20 +30,15 @@ def _merges_and_ttl(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _period_ignored(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for a period, which FIFO compaction ignores.
-
-    SanitizeOptions in db/column_family.cc.
-    """
-    if "periodic ignored" in log.notices:
-        yield Finding(
-            "fifo-period-ignored", "periodic_compaction_seconds has no effect with FIFO",
-            quoted(log, "periodic ignored"), ("ttl", "periodic_compaction_seconds"), 0.2,
-        )  # fmt: skip
-
-
 RULES = (
-    Rule(_drops, (EVENTS,)),
+    # FIFOCompactionPicker::PickSizeCompaction; deletions by ttl have another line
+    noticed("FIFO drops", EVENTS, Finding(
+        "fifo-drops", "FIFO compaction deletes the oldest data",
+        "RocksDB deletes the oldest files above the limit of the total size.",
+        ("fifo_max_table_files_size", "ttl"), 0.5)),
     Rule(_merges_and_ttl, (OPTIONS, VERSION)),
-    Rule(_period_ignored, (OPTIONS,)),
-)
+    # SanitizeOptions in db/column_family.cc
+    noticed("periodic ignored", OPTIONS, Finding(
+        "fifo-period-ignored", "periodic_compaction_seconds has no effect with FIFO",
+        "", ("ttl", "periodic_compaction_seconds"), 0.2)),
+)  # fmt: skip

@@ -1,10 +1,10 @@
-"""Flushes of memtables that are not full, and limits of the WAL and of memtables."""
+"""Flushes of memtables that are not full, limits of the WAL and of memtables, and added files."""
 
 import re
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
+from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES
 from lsmtune.analysis.inspect.rules.rule import (
     WAITS_UNKNOWN,
     Rule,
@@ -31,6 +31,8 @@ _LIMIT = re.compile(r"out of a total of (\d{1,18})")
 _ASKED = ("Manual Flush", "Get Live Files")
 _MANY_FLUSHES, _MOST, _NEARLY_EMPTY = 10, 0.5, 0.1
 _LARGE_WAL = 8 * GIB
+_LEVEL_0_SHARE = 0.1
+_INGESTION = "External File Ingestion"
 
 
 def _forced_flushes(log: Inspection) -> Iterator[Finding]:
@@ -158,6 +160,40 @@ def _slow_flushes_of_a_table(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _into_level_0(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for added files that go to level 0.
+
+    ExternalSstFileIngestionJob in db/external_sst_file_ingestion_job.cc: they overlap with
+    others.
+    """
+    for family, added in log.ingested.items():
+        share = added.level_0_files / added.files
+        if share >= _LEVEL_0_SHARE:
+            yield Finding(
+                "ingested-to-l0", "Added files go to level 0, because they overlap",
+                f"{added.level_0_files:,} of {added.files:,} added files went to level 0, where "
+                "they count for the triggers of write stalls.",
+                ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger"),
+                0.3 * share, family=family,
+            )  # fmt: skip
+
+
+def _ingestion_flushes(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for added files that flush memtables while writers wait.
+
+    DBImpl::IngestExternalFiles in db/db_impl/db_impl.cc; tikv/rust-rocksdb#218.
+    """
+    reasons = [job.reason for job in log.jobs if job.kind == "flush" and job.reason]
+    count = reasons.count(_INGESTION)
+    if count >= _LEAST_FLUSHES and count >= _FORCED_SHARE * len(reasons):
+        yield Finding(
+            "ingestion-flushes", "Adding files flushes memtables while writers wait",
+            f"{percent(count / len(reasons))} of {len(reasons)} flushes have the reason "
+            f"“{_INGESTION}”: the added files overlap with memtables.",
+            ("allow_blocking_flush",), 0.3,
+        )  # fmt: skip
+
+
 RULES = (
     Rule(_forced_flushes, (EVENTS,)),
     Rule(_requested_flushes, (EVENTS, OPTIONS)),
@@ -165,4 +201,6 @@ RULES = (
     Rule(_slow_flushes, (EVENTS,)),
     Rule(_slow_flushes_of_a_table, (EVENTS,)),
     Rule(_large_wal, (OPTIONS,)),
+    Rule(_into_level_0, (SHAPES,)),
+    Rule(_ingestion_flushes, (EVENTS,)),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES, TICKERS
-from lsmtune.analysis.inspect.rules.rule import FIFO, OFF, ON, Rule, files_at_opening, quoted
+from lsmtune.analysis.inspect.rules.rule import FIFO, OFF, ON, Rule, files_at_opening, noticed
 from lsmtune.units import GIB, MIB, format_bytes
 
 _MANY_FILES = 10_000
@@ -86,20 +86,6 @@ def _readahead_memory(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _cache_full(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for a strict cache that refuses blocks.
-
-    LRUCacheShard::InsertItem in cache/lru_cache.cc; facebook/rocksdb#5322.
-    """
-    if "cache full" in log.notices:
-        yield Finding(
-            "cache-full", "The block cache refuses blocks, so reads or flushes fail",
-            f"{quoted(log, 'cache full')} With strict_capacity_limit, each of the "
-            "2^num_shard_bits shards of the cache refuses blocks that do not fit.",
-            ("strict_capacity_limit", "block_cache", "num_shard_bits"), 0.9,
-        )  # fmt: skip
-
-
 def _large_metadata(log: Inspection) -> Iterator[Finding]:
     """Yield a finding for a filter or index block that is larger than a shard of the cache.
 
@@ -139,25 +125,21 @@ def _open_iterators(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _cache_entry_size(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for a HyperClockCache with a wrong estimate of its entries.
-
-    FixedHyperClockCache::ReportProblems in cache/clock_cache.cc; facebook/rocksdb#10963.
-    """
-    if "cache entry size" in log.notices:
-        yield Finding(
-            "cache-entry-size", "The block cache has a wrong estimate of the size of its entries",
-            quoted(log, "cache entry size"), ("estimated_entry_charge",), 0.2,
-        )  # fmt: skip
-
-
 RULES = (
     Rule(_open_files, (OPTIONS,)),
     Rule(_memory_of_families, (OPTIONS,)),
     Rule(_memtable_history, (OPTIONS,)),
     Rule(_readahead_memory, (OPTIONS, SHAPES)),
-    Rule(_cache_full, (EVENTS,)),
+    # LRUCacheShard::InsertItem in cache/lru_cache.cc; facebook/rocksdb#5322
+    noticed("cache full", EVENTS, Finding(
+        "cache-full", "The block cache refuses blocks, so reads or flushes fail",
+        "With strict_capacity_limit, each of the 2^num_shard_bits shards of the cache refuses "
+        "blocks that do not fit.",
+        ("strict_capacity_limit", "block_cache", "num_shard_bits"), 0.9)),
     Rule(_large_metadata, (EVENTS, OPTIONS)),
     Rule(_open_iterators, (TICKERS,)),
-    Rule(_cache_entry_size, (EVENTS,)),
-)
+    # FixedHyperClockCache::ReportProblems in cache/clock_cache.cc; facebook/rocksdb#10963
+    noticed("cache entry size", EVENTS, Finding(
+        "cache-entry-size", "The block cache has a wrong estimate of the size of its entries",
+        "", ("estimated_entry_charge",), 0.2)),
+)  # fmt: skip

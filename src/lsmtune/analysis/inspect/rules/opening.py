@@ -6,7 +6,7 @@ from datetime import datetime
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPENING
-from lsmtune.analysis.inspect.rules.rule import ON, Rule, files_at_opening, quoted
+from lsmtune.analysis.inspect.rules.rule import ON, Rule, files_at_opening, noticed
 from lsmtune.metrics.log_lines import STAMP_LENGTH
 from lsmtune.units import MIB, format_bytes, format_duration
 
@@ -77,22 +77,13 @@ def _many_wals(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _levels_moved(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for files that the opening moved to lower levels.
-
-    DBImpl::Recover in db/db_impl/db_impl_open.cc; facebook/rocksdb#13208.
-    """
-    if "levels moved" in log.notices:
-        yield Finding(
-            "levels-moved", "The opening moved files to lower levels: compactions follow",
-            f"{quoted(log, 'levels moved')} The store may have been written without "
-            "level_compaction_dynamic_level_bytes, which is on by default since RocksDB 8.4.",
-            ("level_compaction_dynamic_level_bytes",), 0.3,
-        )  # fmt: skip
-
-
 RULES = (
     Rule(_slow_opening, (OPENING,)),
     Rule(_many_wals, (OPENING,)),
-    Rule(_levels_moved, (OPENING,)),
-)
+    # DBImpl::Recover in db/db_impl/db_impl_open.cc; facebook/rocksdb#13208
+    noticed("levels moved", OPENING, Finding(
+        "levels-moved", "The opening moved files to lower levels: compactions follow",
+        "The store may have been written without level_compaction_dynamic_level_bytes, which is "
+        "on by default since RocksDB 8.4.",
+        ("level_compaction_dynamic_level_bytes",), 0.3)),
+)  # fmt: skip

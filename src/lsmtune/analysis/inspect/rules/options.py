@@ -10,31 +10,22 @@ from lsmtune.analysis.inspect.rules.rule import (
     LEVELED,
     ON,
     Rule,
+    noticed,
     number_or_default,
     quoted,
     version_in,
 )
 from lsmtune.units import format_bytes
 
+_TRIGGERS = (
+    "level0_file_num_compaction_trigger", "level0_slowdown_writes_trigger",
+    "level0_stop_writes_trigger",
+)  # fmt: skip
 _FEWEST_JOBS = 2
 _SEVERAL_FAMILIES = ("my.cnf", "arangod.conf", "tikv.toml")
 """Files of programs whose stores always have several column families."""
 _NAMELESS = re.compile(r"(?:\{id=)?(?:rocksdb\.)?BuiltinBloomFilter(?:;\s*\})?")
 _WRITES_BITS = "7.0"
-
-
-def _adjusted_triggers(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for triggers of level 0 that RocksDB replaced.
-
-    SanitizeOptions in db/column_family.cc.
-    """
-    if "triggers adjusted" in log.notices:
-        yield Finding(
-            "triggers-adjusted", "RocksDB replaced contradicting triggers of level 0",
-            quoted(log, "triggers adjusted"),
-            ("level0_file_num_compaction_trigger", "level0_slowdown_writes_trigger",
-             "level0_stop_writes_trigger"), 0.7,
-        )  # fmt: skip
 
 
 def _half_set_jobs(log: Inspection) -> Iterator[Finding]:
@@ -59,32 +50,18 @@ def _half_set_jobs(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _dynamic_levels_off(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for dynamic levels that several paths turn off.
-
-    SanitizeOptions in db/column_family.cc.
-    """
-    if "dynamic levels off" in log.notices:
-        yield Finding(
-            "dynamic-levels-off", "level_compaction_dynamic_level_bytes has no effect here",
-            quoted(log, "dynamic levels off"), ("level_compaction_dynamic_level_bytes",), 0.2,
-        )  # fmt: skip
-
-
 def _contradicting_triggers(log: Inspection) -> Iterator[Finding]:
     """Yield a finding for triggers in a file, in the wrong order.
 
     SanitizeOptions in db/column_family.cc will replace them.
     """
-    names = ("level0_file_num_compaction_trigger", "level0_slowdown_writes_trigger",
-             "level0_stop_writes_trigger")  # fmt: skip
     for family in log.families:
-        if any(log.family_option(family, name) is None for name in names):
+        if any(log.family_option(family, name) is None for name in _TRIGGERS):
             continue
         fifo = log.family_option(family, "compaction_style") in FIFO
         if fifo or log.family_option(family, "disable_auto_compactions") in ON:
             continue  # both turn the triggers of writes off
-        compact, slow, stop = (log.written_number(family, name) for name in names)
+        compact, slow, stop = (log.written_number(family, name) for name in _TRIGGERS)
         if compact <= slow <= stop:
             continue
         negative = (
@@ -97,7 +74,7 @@ def _contradicting_triggers(log: Inspection) -> Iterator[Finding]:
             f"Compaction starts at {compact:.0f} files, the slowdown at {slow:.0f}, the stop at "
             f"{stop:.0f}. RocksDB raises a trigger to the one before it, so that writes are slowed "
             f"down from {max(compact, slow):.0f} files on.{negative}",
-            names[1:], 0.55, family=family,
+            _TRIGGERS[1:], 0.55, family=family,
         )  # fmt: skip
 
 
@@ -261,10 +238,16 @@ def _no_wal(log: Inspection) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule(_adjusted_triggers, (EVENTS,)),
+    # SanitizeOptions in db/column_family.cc
+    noticed("triggers adjusted", EVENTS, Finding(
+        "triggers-adjusted", "RocksDB replaced contradicting triggers of level 0",
+        "", _TRIGGERS, 0.7)),
     Rule(_contradicting_triggers, (OPTIONS,)),
     Rule(_half_set_jobs, (OPTIONS,)),
-    Rule(_dynamic_levels_off, (OPTIONS,)),
+    # SanitizeOptions in db/column_family.cc: with several paths
+    noticed("dynamic levels off", OPTIONS, Finding(
+        "dynamic-levels-off", "level_compaction_dynamic_level_bytes has no effect here",
+        "", ("level_compaction_dynamic_level_bytes",), 0.2)),
     Rule(_merge_number, (OPTIONS,)),
     Rule(_soft_above_hard, (OPTIONS,)),
     Rule(_wal_limit_alone, (OPTIONS,)),
@@ -273,4 +256,4 @@ RULES = (
     Rule(_no_recycling, (OPTIONS,)),
     Rule(_file_sizes, (OPTIONS,)),
     Rule(_no_wal, (OPTIONS,)),
-)
+)  # fmt: skip

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import Need
@@ -40,6 +40,16 @@ class Rule:
 
     find: Callable[[Inspection], Iterator[Finding]]
     needs: tuple[Need, ...]
+
+
+def noticed(notice: str, need: Need, finding: Finding) -> Rule:
+    """Return the rule that finds this if RocksDB wrote a notice; the evidence begins with it."""
+
+    def find(log: Inspection) -> Iterator[Finding]:
+        if notice in log.notices:
+            yield replace(finding, evidence=f"{quoted(log, notice)} {finding.evidence}".rstrip())
+
+    return Rule(find, (need,))
 
 
 def percent(share: float) -> str:

@@ -8,6 +8,7 @@ from lsmtune.analysis.inspect.rules.rule import (
     OFF,
     UNIVERSAL,
     Rule,
+    noticed,
     percent,
     quoted,
     share_of_reason,
@@ -57,32 +58,6 @@ def _deletions_off(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _trash(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for trash that grows faster than it is deleted.
-
-    DeleteScheduler::DeleteFile in file/delete_scheduler.cc; facebook/rocksdb#2436.
-    """
-    if "trash is large" in log.notices:
-        yield Finding(
-            "trash-piles-up", "Files are deleted more slowly than they become obsolete",
-            f"{quoted(log, 'trash is large')} So much trash waited that RocksDB deleted this file "
-            "at once, in spite of the delete rate of sst_file_manager.",
-            ("sst_file_manager",), 0.3,
-        )  # fmt: skip
-
-
-def _wal_kept(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for a prepared transaction that keeps WAL files.
-
-    DBImpl::SwitchWAL in db/db_impl/db_impl_write.cc.
-    """
-    if "WAL kept" in log.notices:
-        yield Finding(
-            "wal-kept", "A transaction that is not committed keeps old WAL files",
-            f"{quoted(log, 'WAL kept')} Commit or roll back prepared transactions.", (), 0.35,
-        )  # fmt: skip
-
-
 def _static_levels(log: Inspection) -> Iterator[Finding]:
     """Yield a finding for a last level that is not much larger than the level above it.
 
@@ -117,7 +92,14 @@ def _static_levels(log: Inspection) -> Iterator[Finding]:
 RULES = (
     Rule(_universal_space, (EVENTS,)),
     Rule(_deletions_off, (EVENTS,)),
-    Rule(_trash, (EVENTS,)),
-    Rule(_wal_kept, (EVENTS,)),
+    # DeleteScheduler::DeleteFile in file/delete_scheduler.cc; facebook/rocksdb#2436
+    noticed("trash is large", EVENTS, Finding(
+        "trash-piles-up", "Files are deleted more slowly than they become obsolete",
+        "So much trash waited that RocksDB deleted this file at once, in spite of the delete rate "
+        "of sst_file_manager.", ("sst_file_manager",), 0.3)),
+    # DBImpl::SwitchWAL in db/db_impl/db_impl_write.cc
+    noticed("WAL kept", EVENTS, Finding(
+        "wal-kept", "A transaction that is not committed keeps old WAL files",
+        "Commit or roll back prepared transactions.", (), 0.35)),
     Rule(_static_levels, (OPTIONS,)),
-)
+)  # fmt: skip

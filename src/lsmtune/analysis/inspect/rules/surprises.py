@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import Rule, percent, quoted, share_of_reason
+from lsmtune.analysis.inspect.rules.rule import Rule, noticed, percent, share_of_reason
 
 _MUCH = 0.2
 _MOST = 0.5
@@ -44,22 +44,12 @@ def _manual_compactions(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _timers(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for timers that cost throughput.
-
-    include/rocksdb/statistics.h, StatsLevel; facebook/rocksdb#5027. A store that waits for its
-    device does not notice them.
-    """
-    if "timers" in log.notices:
-        yield Finding(
-            "costly-statistics", "The statistics include timers that can cost throughput",
-            f"{quoted(log, 'timers')} Level 3 leaves out the timers that cost most.",
-            ("stats_level",), 0.1,
-        )  # fmt: skip
-
-
 RULES = (
     Rule(_timed_compactions, (EVENTS,)),
     Rule(_manual_compactions, (EVENTS,)),
-    Rule(_timers, (OPTIONS,)),
-)
+    # StatsLevel in include/rocksdb/statistics.h; facebook/rocksdb#5027. A store that waits for
+    # its device does not notice them.
+    noticed("timers", OPTIONS, Finding(
+        "costly-statistics", "The statistics include timers that can cost throughput",
+        "Level 3 leaves out the timers that cost most.", ("stats_level",), 0.1)),
+)  # fmt: skip

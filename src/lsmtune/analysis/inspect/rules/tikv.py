@@ -5,17 +5,13 @@ from collections.abc import Iterator
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS
 from lsmtune.analysis.inspect.rules.rule import Rule
+from lsmtune.knobs.rules.tikv import FLOW_CONTROL, THRESHOLDS
 from lsmtune.units import format_bytes
 
 _CACHE = "storage.block-cache.capacity"
 _SYNC = "raftstore.sync-log"
-_FLOW = "storage.flow-control."
-_THRESHOLDS = {
-    "level0_slowdown_writes_trigger": f"{_FLOW}l0-files-threshold",
-    "soft_pending_compaction_bytes_limit": f"{_FLOW}soft-pending-compaction-bytes-limit",
-    "hard_pending_compaction_bytes_limit": f"{_FLOW}hard-pending-compaction-bytes-limit",
-}
-"""The option of a family, and the threshold of flow control that acts before it."""
+_SLOWING = [option for option in THRESHOLDS if option != "level0_stop_writes_trigger"]
+"""The options of a family before which a threshold of flow control acts."""
 
 
 def _is_on(log: Inspection, name: str) -> bool:
@@ -57,17 +53,17 @@ def _flow_control(log: Inspection) -> Iterator[Finding]:
 
     tikv/tikv, src/storage/config.rs, FlowControlConfig: on by default since TiKV 5.2.
     """
-    if not _is_on(log, f"{_FLOW}enable"):
+    if not _is_on(log, FLOW_CONTROL):
         return
     for family in log.families:
-        given = {name: told for name in _THRESHOLDS if (told := log.family_option(family, name))}
+        given = [name for name in _SLOWING if log.family_option(family, name)]
         if given:
             options = ", ".join(name.replace("_", "-") for name in given)
             yield Finding(
                 "tikv-flow-control", "Flow control slows down writes before these options can",
                 f"The file sets {options}. From TiKV 5.2 on, flow control is on by default, and "
                 "its own thresholds slow down writes.",
-                tuple(_THRESHOLDS[name] for name in given), 0.4, family=family,
+                tuple(THRESHOLDS[name] for name in given), 0.4, family=family,
             )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.attempt import MOST_CHARACTERS, disk_full, is_disk_full
+from lsmtune.engines.attempt import disk_full, is_disk_full, last_words
 from lsmtune.engines.base import TrialFailedError, Watch
 from lsmtune.engines.rocksdb.bench import Files, HeldRun
 from lsmtune.engines.rocksdb.best_case import BestCase
@@ -26,7 +26,6 @@ _BANNER = re.compile(
     r"Write rate|Read rate|Compression|Compression sampling rate|Memtablerep|Perf Level|WARNING|"
     r"DB path|Set seed to .*|Initializing RocksDB Options .*|Integrated BlobDB|-+$):?"
 )
-_SILENCE = "the program printed no error message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +140,4 @@ def _last_words(files: Files) -> str:
     lines = [line.strip() for line in (files.stdout_text() + "\n" + text).splitlines()]
     spoken = [line for line in lines if line and not _BANNER.match(line)]
     telling = [line for line in spoken if _WORDS_OF_FAILURE.search(line)]
-    return [_SILENCE, *spoken, *telling][-1][:MOST_CHARACTERS]
+    return last_words(spoken, telling)

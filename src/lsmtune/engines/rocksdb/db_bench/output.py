@@ -34,11 +34,7 @@ _PROBES = ("readrandom", "readmissing", "seekrandom")
 
 
 def load_output(
-    run: HeldRun,
-    phase: Phase,
-    operations: int | None,
-    part: Part,
-    log: LogContent,
+    run: HeldRun, phase: Phase, operations: int | None, part: Part, log: LogContent
 ) -> LoadOutput:
     """Return the results that a load printed; TrialFailedError if one is missing.
 

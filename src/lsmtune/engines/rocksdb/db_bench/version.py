@@ -3,7 +3,7 @@
 import re
 
 from lsmtune.errors import LsmtuneError
-from lsmtune.system.command import run_command
+from lsmtune.system.launch import run_command
 from lsmtune.system.workdir import scratch
 
 _LIMIT_S = 5.0

@@ -7,17 +7,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.base import (
-    EngineFacts,
-    Live,
-    OwnBase,
-    Places,
-    TrialFailedError,
-    Watch,
-)
-from lsmtune.engines.libraries.exports import has_assertions, has_function
+from lsmtune.engines.base import EngineFacts, Live, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.libraries.installed import release_of
 from lsmtune.engines.libraries.loaded import NAME_LIBRARY, OWN, Loaded
+from lsmtune.engines.libraries.natives import has_assertions, has_function
 from lsmtune.engines.read_back import linked_codecs
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput

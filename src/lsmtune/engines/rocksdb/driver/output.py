@@ -6,14 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from lsmtune.engines.base import TrialFailedError
-from lsmtune.engines.rocksdb.bench import (
-    HeldRun,
-    Latency,
-    LoadOutput,
-    Part,
-    ProbeOutput,
-    RunResult,
-)
+from lsmtune.engines.rocksdb.bench import HeldRun, Latency, LoadOutput, Part, ProbeOutput, RunResult
 from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
 from lsmtune.engines.tickers import data_block_lookups
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
@@ -35,12 +28,7 @@ _NOT_SENT = RunResult(0.0, 0, None, None, None, {})
 
 
 def load_output(
-    run: HeldRun,
-    events: Sequence[Event],
-    part: Part,
-    log: LogContent,
-    *,
-    assertions_enabled: bool,
+    run: HeldRun, events: Sequence[Event], part: Part, log: LogContent, *, assertions_enabled: bool
 ) -> LoadOutput:
     """Return the results of a part that loads or settles; TrialFailedError if one is missing."""
     opened, report = one(events, "opened"), one(events, "report")

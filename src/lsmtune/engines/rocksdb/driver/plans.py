@@ -39,12 +39,7 @@ def load_plan(part: Part, limits: Protocol) -> Json:
     return {
         "existing": existing,
         **store(part.options, part.settings),
-        "phases": [
-            *phases,
-            {"do": "flush"},
-            settled(limits),
-            {"do": "report"},
-        ],
+        "phases": [*phases, {"do": "flush"}, settled(limits), {"do": "report"}],
     }
 
 
