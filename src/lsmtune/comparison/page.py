@@ -8,7 +8,15 @@ import plotly.graph_objects as go
 from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
 from lsmtune.comparison.against_random import RANDOM, AgainstRandom, against_random
 from lsmtune.comparison.race import Outcome, Standing, at
-from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.report.canvas import (
+    Key,
+    add_line,
+    canvas,
+    line_keys,
+    line_look,
+    ratio_axis,
+    whiskers,
+)
 from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, nowrap, table
@@ -113,32 +121,20 @@ def _verdict(each: AgainstRandom) -> str:
 
 def keys(found: Outcome) -> list[Key]:
     """Return one mark per optimizer, the best first."""
-    return [
-        Key(shape, standing.optimizer)
-        for standing, (shape, _) in zip(found.standings, _lines(found), strict=True)
-    ]
-
-
-def _lines(found: Outcome) -> list[tuple[Shape, str]]:
-    return [LINES[place % len(LINES)] for place in range(len(found.standings))]
+    return line_keys(standing.optimizer for standing in found.standings)
 
 
 def curves_plot(found: Outcome) -> go.Figure:
     """Draw the median of the best cost so far; whiskers span the middle half of the searches."""
     figure = canvas(_HEIGHT_PX, bottom=56)
     drawn: list[float] = [1.0]
-    for standing, (shape, dash) in zip(found.standings, _lines(found), strict=True):
+    for index, standing in enumerate(found.standings):
         places, low, middle, high = _course(found, standing)
         drawn += [*low, *high]
-        figure.add_scatter(
-            x=places, y=middle, mode="lines+markers", marker=marker(shape, 7),
-            line={"color": colour(shape.colour), "width": 2, "dash": dash},
-            error_y={
-                "type": "data", "thickness": 1, "width": 3, "color": colour(shape.colour),
-                "array": [h - m for h, m in zip(high, middle, strict=True)],
-                "arrayminus": [m - lo for m, lo in zip(middle, low, strict=True)],
-            },
-            hovertemplate=f"{standing.optimizer}, %{{x}} trials: %{{y:.3f}}<extra></extra>",
+        look, spans = line_look(index), zip(middle, low, high, strict=True)
+        add_line(
+            figure, places, middle, look, f"{standing.optimizer}, %{{x}} trials: %{{y:.3f}}",
+            size=7, line={"width": 2}, error_y=whiskers(look[0], spans, thickness=1, width=3),
         )  # fmt: skip
     figure.update_xaxes(title="trials")
     figure.update_yaxes(ratio_axis(min(drawn) * 0.98, max(drawn) * 1.02))

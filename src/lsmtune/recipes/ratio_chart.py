@@ -5,7 +5,15 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.report.canvas import (
+    Key,
+    Shape,
+    add_intervals,
+    add_rule,
+    canvas,
+    colour,
+    ratio_axis,
+)
 from lsmtune.stats import Interval
 
 _ROW_PX = 44
@@ -25,21 +33,9 @@ def ratio_chart(rows: Mapping[str, Interval]) -> go.Figure:
     """Draw one row per ratio, on a logarithmic axis around 1; the names are above the rows."""
     figure = canvas(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
     for shape in (_LOWER, _HIGHER, _UNCLEAR):
-        own = [(y, name, ratio) for y, (name, ratio) in enumerate(rows.items())
-               if _shape(ratio) is shape]  # fmt: skip
-        figure.add_scatter(
-            x=[ratio.median for _, _, ratio in own],
-            y=[y for y, _, _ in own],
-            mode="markers",
-            marker=marker(shape, 10),
-            error_x={
-                "type": "data", "thickness": 2, "width": 0, "color": colour(shape.colour),
-                "array": [ratio.high - ratio.median for _, _, ratio in own],
-                "arrayminus": [ratio.median - ratio.low for _, _, ratio in own],
-            },
-            hovertemplate="%{x:.3g}<extra></extra>",
-        )  # fmt: skip
-    figure.add_vline(x=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
+        own = {y: ratio for y, ratio in enumerate(rows.values()) if _shape(ratio) is shape}
+        add_intervals(figure, own.values(), own, shape, "%{x:.3g}")
+    add_rule(figure, x=1)
     low = min([_LEAST, *(ratio.low for ratio in rows.values())])
     high = max([_MOST, *(ratio.high for ratio in rows.values())])
     figure.update_xaxes(side="top", tickangle=0, **ratio_axis(low * 0.95, high * 1.05))

@@ -1,16 +1,19 @@
-"""Canvas of all charts: their look, their marks and logarithmic ratio axes.
+"""Canvas of all charts: their look, their marks, lines and bars, and logarithmic ratio axes.
 
 A colour is the name of a variable of the style sheet, such as `var(--best)`. The script of the
 page replaces it, so that light, dark and print share one drawing. No meaning is in a colour
 alone: shapes, patterns and the words of a `Key` carry it too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
+
+from lsmtune.report.words import Ratio
+from lsmtune.stats import Interval
 
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1)
 _RATIO_TICKS = (*_TICKS, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 3, 5, 10, 20, 50, 100)
@@ -46,6 +49,16 @@ class Key:
 
     shape: Shape
     meaning: str
+
+
+def line_look(place: int) -> tuple[Shape, str]:
+    """Return the mark and the dash of a line, counted from 0."""
+    return LINES[place % len(LINES)]
+
+
+def line_keys(meanings: Iterable[str]) -> list[Key]:
+    """Return the key of lines in their order."""
+    return [Key(line_look(place)[0], meaning) for place, meaning in enumerate(meanings)]
 
 
 def _ratio_ticks(low: float, high: float) -> list[float]:
@@ -123,3 +136,131 @@ def name_rows(figure: go.Figure, names: Sequence[str]) -> None:
         range=[len(names) - 0.4, -0.6],
         showgrid=False,
     )
+
+
+def row_chart(names: Sequence[str], row_px: int) -> go.Figure:
+    """Return an empty chart with a row per name, and its axis at the top."""
+    figure = canvas(row_px * (len(names) + 1), top=32, bottom=8)
+    figure.update_xaxes(side="top")
+    name_rows(figure, names)
+    return figure
+
+
+def add_dots(
+    figure: go.Figure,
+    x: Sequence[Any],
+    y: Sequence[Any],
+    mark: Mapping[str, Any],
+    hover: str,
+    **more: Any,
+) -> None:
+    """Add marks without a line between them; `hover` is plotly's template of their texts."""
+    figure.add_scatter(x=x, y=y, mode="markers", marker=mark, **_hover(hover), **more)
+
+
+def add_line(
+    figure: go.Figure,
+    x: Sequence[Any],
+    y: Sequence[Any],
+    look: tuple[Shape, str],
+    hover: str,
+    *,
+    size: int = 9,
+    **more: Any,
+) -> None:
+    """Add marks with a line between them; `look` is the mark and the dash of the line."""
+    shape, dash = look
+    line = {"color": colour(shape.colour), "width": 1.5, "dash": dash, **more.pop("line", {})}
+    look_of_all = {"mode": "lines+markers", "marker": marker(shape, size), **more}
+    figure.add_scatter(x=x, y=y, line=line, **_hover(hover), **look_of_all)
+
+
+def add_best_so_far(figure: go.Figure, x: Sequence[float], y: Sequence[float]) -> None:
+    """Add a line of steps through the best values so far."""
+    line = {"shape": "hv", "width": 2, "color": colour("best")}
+    figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
+
+
+def add_intervals(
+    figure: go.Figure,
+    found: Iterable[Interval | Ratio],
+    rows: Iterable[float],
+    shape: Shape,
+    hover: str,
+    *,
+    size: int = 10,
+    thickness: float = 2,
+    text: Sequence[str] | None = None,
+) -> None:
+    """Add a dot per row, with its interval as a horizontal line."""
+    spans = [_span(each) for each in found]
+    add_dots(
+        figure, [middle for middle, _, _ in spans], list(rows), marker(shape, size), hover,
+        error_x=whiskers(shape, spans, thickness=thickness), text=text,
+    )  # fmt: skip
+
+
+def _span(found: Interval | Ratio) -> tuple[float, float, float]:
+    """Return middle, low and high; a ratio without an interval has its value three times."""
+    middle = found.value if isinstance(found, Ratio) else found.median
+    low, high = (middle if end is None else end for end in (found.low, found.high))
+    return middle, low, high
+
+
+def whiskers(
+    shape: Shape,
+    spans: Iterable[tuple[float, float, float]],
+    *,
+    thickness: float = 2,
+    width: int = 0,
+) -> dict[str, Any]:
+    """Return the lines through marks; `spans` are the middle, the low and the high end of each."""
+    ends = [(high - middle, middle - low) for middle, low, high in spans]
+    return {
+        "type": "data",
+        "array": [above for above, _ in ends],
+        "arrayminus": [below for _, below in ends],
+        "color": colour(shape.colour),
+        "thickness": thickness,
+        "width": width,
+    }
+
+
+def add_rule(
+    figure: go.Figure, *, x: float | None = None, y: float | None = None, dash: str = ""
+) -> None:
+    """Add a line through the whole chart at one value: below the marks, or dashed above them."""
+    line: dict[str, Any] = {"color": colour("ink"), "width": 1.2}
+    look = (
+        {"line": {**line, "width": 1, "dash": dash}} if dash else {"line": line, "layer": "below"}
+    )
+    if x is not None:
+        figure.add_vline(x=x, **look)
+    if y is not None:
+        figure.add_hline(y=y, **look)
+
+
+def add_ratio_axis(figure: go.Figure, values: Sequence[float]) -> None:
+    """Give the chart a logarithmic axis at the top that has room for the values around 1."""
+    low, high = min([*values, 0.95]) / 1.05, max([*values, 1.05]) * 1.05
+    figure.update_xaxes(side="top", **ratio_axis(low, high))
+    add_rule(figure, x=1)
+
+
+def add_row_bars(
+    figure: go.Figure,
+    names: Sequence[str],
+    values: Sequence[float | None],
+    texts: Iterable[str],
+    **more: Any,
+) -> None:
+    """Add a named row per value with a plain bar, and a text at its end; None has no bar."""
+    figure.add_bar(
+        orientation="h", y=list(range(len(names))), x=values, marker={"color": colour("best")},
+        text=list(texts), textposition="outside", cliponaxis=False, **_hover("%{text}"), **more,
+    )  # fmt: skip
+    name_rows(figure, names)
+
+
+def _hover(text: str) -> dict[str, str]:
+    return {"hovertemplate": f"{text}<extra></extra>"} if text else {"hoverinfo": "skip"}

@@ -5,8 +5,18 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
-from lsmtune.report.front import Front, Place, Point
+from lsmtune.report.canvas import (
+    Key,
+    Shape,
+    add_best_so_far,
+    add_dots,
+    add_line,
+    add_rule,
+    canvas,
+    marker,
+    ratio_axis,
+)
+from lsmtune.report.front import Front, Place
 
 _HEIGHT_PX = 400
 _PLANE = 2
@@ -46,29 +56,19 @@ def front_plot(record: Front) -> go.Figure:
 
 def _draw_plane(figure: go.Figure, record: Front) -> None:
     front = sorted(p.values for p in record.points if p.place == "front")
-    figure.add_scatter(
-        x=[x for x, _ in front],
-        y=[y for _, y in front],
-        mode="lines",
-        line={"shape": "hv", "width": 2, "color": colour("best")},
-        hoverinfo="skip",
-    )
+    add_best_so_far(figure, [x for x, _ in front], [y for _, y in front])
     for place, shape in PLACES.items():
         points = [point for point in record.points if point.place == place]
-        figure.add_scatter(
-            x=[point.values[0] for point in points],
-            y=[point.values[1] for point in points],
-            mode="markers",
-            marker=marker(shape, 11 if place == "front" else 8),
-            customdata=_numbers(points),
-            hovertemplate="trial %{customdata}: %{x:.3g} and %{y:.3g}<extra></extra>",
-        )
-    _add_base(figure, [1], [1])
+        add_dots(
+            figure, [point.values[0] for point in points], [point.values[1] for point in points],
+            marker(shape, 11 if place == "front" else 8),
+            "trial %{customdata}: %{x:.3g} and %{y:.3g}",
+            customdata=[point.number for point in points],
+        )  # fmt: skip
+    add_dots(figure, [1], [1], marker(BASE, 9), "baseline")
     chosen = [p.values for p in record.points if p.number == record.chosen]
     _add_picked(figure, [values[0] for values in chosen], [values[1] for values in chosen])
-    lines = {"color": colour("ink"), "width": 1}
-    figure.add_vline(x=1, line=lines, layer="below")
-    figure.add_hline(y=1, line=lines, layer="below")
+    add_rule(figure, x=1, y=1)
     for goal, axis in enumerate(("xaxis", "yaxis")):
         title = {"text": record.axes[goal]}
         figure.update_layout({axis: {**_axis(record, [goal]), "title": title}})
@@ -79,19 +79,15 @@ def _draw_lines(figure: go.Figure, record: Front) -> None:
     places = list(range(len(record.axes)))
     for point in sorted(record.points, key=lambda point: point.place == "front"):
         shape, on_front = PLACES[point.place], point.place == "front"
-        figure.add_scatter(
-            x=places,
-            y=point.values,
-            mode="lines+markers",
-            line={"width": 2.5 if on_front else 0.8, "color": colour(shape.colour)},
-            marker=marker(shape, 10 if on_front else 6),
-            customdata=_numbers([point] * len(places)),
-            hovertemplate="trial %{customdata}: %{y:.3g}<extra></extra>",
-        )
-    _add_base(figure, places, [1] * len(places))
+        add_line(
+            figure, places, point.values, (shape, "solid"), "trial %{customdata}: %{y:.3g}",
+            size=10 if on_front else 6, line={"width": 2.5 if on_front else 0.8},
+            customdata=[point.number] * len(places),
+        )  # fmt: skip
+    add_dots(figure, places, [1] * len(places), marker(BASE, 9), "baseline")
     chosen = [y for p in record.points if p.number == record.chosen for y in p.values]
     _add_picked(figure, places[: len(chosen)], chosen)
-    figure.add_hline(y=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
+    add_rule(figure, y=1)
     figure.update_layout(
         xaxis={
             "tickvals": places,
@@ -102,21 +98,8 @@ def _draw_lines(figure: go.Figure, record: Front) -> None:
     )
 
 
-def _numbers(points: Sequence[Point]) -> list[int]:
-    return [point.number for point in points]
-
-
-def _add_base(figure: go.Figure, x: Sequence[float], y: Sequence[float]) -> None:
-    figure.add_scatter(
-        x=x, y=y, mode="markers", marker=marker(BASE, 9), hovertemplate="baseline<extra></extra>"
-    )
-
-
 def _add_picked(figure: go.Figure, x: Sequence[float], y: Sequence[float]) -> None:
-    figure.add_scatter(
-        name="picked", x=x, y=y, mode="markers", marker=marker(PICKED, 19, line=2.5),
-        hoverinfo="skip",
-    )  # fmt: skip
+    add_dots(figure, x, y, marker(PICKED, 19, 2.5), "", name="picked")
 
 
 def _axis(record: Front, places: Sequence[int]) -> dict[str, Any]:

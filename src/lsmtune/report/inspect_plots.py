@@ -11,7 +11,16 @@ import plotly.graph_objects as go
 
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine
 from lsmtune.metrics.log_jobs import Job, TreeShape
-from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, name_rows
+from lsmtune.report.canvas import (
+    Key,
+    Shape,
+    add_line,
+    add_row_bars,
+    canvas,
+    colour,
+    line_look,
+    name_rows,
+)
 from lsmtune.report.words import number, quantity
 from lsmtune.units import MIB
 
@@ -151,7 +160,7 @@ def _finish(figure: go.Figure, log: Inspection, rows: Sequence[str]) -> None:
 
 def shape_keys(log: Inspection) -> list[Key]:
     """Return one line per level that ever had files."""
-    return [Key(LINES[level % len(LINES)][0], f"L{level}") for level in _used_levels(log)]
+    return [Key(line_look(level)[0], f"L{level}") for level in _used_levels(log)]
 
 
 def shape_plot(log: Inspection, points: int = _MAX_POINTS) -> go.Figure:
@@ -163,19 +172,16 @@ def shape_plot(log: Inspection, points: int = _MAX_POINTS) -> go.Figure:
     times = _rounded([*(axis.at(shape.micros) for shape in kept), end])
     figure = canvas(_HEIGHT_PX, bottom=56)
     for level in _used_levels(log):
-        shape, dash = LINES[level % len(LINES)]
-        counts = [_files(kept_shape, level) for kept_shape in kept]
-        figure.add_scatter(
-            x=times,
-            y=[*counts, counts[-1]],
+        look = line_look(level)
+        counts = [_files(shape, level) for shape in kept]
+        add_line(
+            figure, times, [*counts, counts[-1]], look, f"L{level}: %{{y}} files", size=5,
             mode="lines+markers" if len(kept) <= 60 else "lines",  # noqa: PLR2004 - else a smear
-            line={"color": colour(shape.colour), "width": 1.5, "dash": dash, "shape": "hv"},
-            marker=marker(shape, 5),
-            hovertemplate=f"L{level}: %{{y}} files<extra></extra>",
+            line={"shape": "hv"},
         )  # fmt: skip
         figure.add_annotation(
             x=end, y=counts[-1], text=f"L{level}", showarrow=False,
-            xanchor="left", xshift=4, font={"color": colour(shape.colour), "size": 12},
+            xanchor="left", xshift=4, font={"color": colour(look[0].colour), "size": 12},
         )  # fmt: skip
     figure.update_xaxes(title=axis.title, range=[0, end])
     figure.update_yaxes(title="files", rangemode="tozero")
@@ -210,19 +216,9 @@ def written_plot(log: Inspection) -> go.Figure:
     divisor = ingest or MIB
     values = [(level.write_bytes or 0) / divisor for level in levels]
     figure = canvas(_ROW_PX * (len(levels) + 1))
-    figure.add_bar(
-        orientation="h",
-        y=list(range(len(levels))),
-        x=values,
-        marker={"color": colour("best")},
-        text=[f"{number(value)}" for value in values],
-        textposition="outside",
-        cliponaxis=False,
-        hovertemplate="%{text}<extra></extra>",
-    )
+    add_row_bars(figure, [level.level for level in levels], values, map(number, values))
     unit = "bytes written per byte of the clients" if ingest else "MiB"
     figure.update_xaxes(title=unit, range=[0, 1.15 * max(values, default=1)])
-    name_rows(figure, [level.level for level in levels])
     return figure
 
 
@@ -241,21 +237,12 @@ def totals_plot(log: Inspection) -> go.Figure:
         "flushes": log.totals.flush_write_bytes,
         "compactions": log.totals.compact_write_bytes,
     }
-    known = [(name, value) for name, value in totals.items() if value is not None]
+    known = {name: value for name, value in totals.items() if value is not None}
     figure = canvas(_ROW_PX * (len(known) + 1))
-    figure.add_bar(
-        orientation="h",
-        y=list(range(len(known))),
-        x=_rounded(value / MIB for _, value in known),
-        marker={"color": colour("best")},
-        text=[quantity(value, "bytes") for _, value in known],
-        textposition="outside",
-        cliponaxis=False,
-        hovertemplate="%{text}<extra></extra>",
-    )
-    most = max((value for _, value in known), default=MIB) / MIB
+    texts = (quantity(value, "bytes") for value in known.values())
+    add_row_bars(figure, [*known], _rounded(value / MIB for value in known.values()), texts)
+    most = max(known.values(), default=MIB) / MIB
     figure.update_xaxes(title="MiB written", range=[0, 1.2 * most])
-    name_rows(figure, [name for name, _ in known])
     return figure
 
 
@@ -274,11 +261,11 @@ def rate_plot(log: Inspection) -> go.Figure:
         times.append(axis.at(points[-1].micros))
         rates.append(rates[-1])
     figure = canvas(_HEIGHT_PX, bottom=56)
+    line = {"color": colour("best"), "width": 2, "shape": "hv"}
+    hover = "%{y:.3g} MiB/s<extra></extra>"
     figure.add_scatter(
-        x=_rounded(times), y=_rounded(rates), mode="lines",
-        line={"color": colour("best"), "width": 2, "shape": "hv"},
-        hovertemplate="%{y:.3g} MiB/s<extra></extra>",
-    )  # fmt: skip
+        x=_rounded(times), y=_rounded(rates), mode="lines", line=line, hovertemplate=hover
+    )
     figure.update_xaxes(title=axis.title, range=[0, _end(log, axis)])
     figure.update_yaxes(title="MiB/s", rangemode="tozero")
     return figure
@@ -286,22 +273,11 @@ def rate_plot(log: Inspection) -> go.Figure:
 
 def compared_plot(logs: Sequence[Inspection]) -> go.Figure:
     """Draw the write amplification of each LOG that contains it."""
-    values = [log.totals.write_amp for log in logs]
-    known = [(row, value) for row, value in enumerate(values) if value is not None]
     figure = canvas(_ROW_PX * (len(logs) + 1), top=8, bottom=32)
-    figure.add_bar(
-        orientation="h",
-        y=[row for row, _ in known],
-        x=[value for _, value in known],
-        width=0.6,
-        marker={"color": colour("best")},
-        text=[number(value) for _, value in known],
-        textposition="outside",
-        cliponaxis=False,
-        hovertemplate="%{text}<extra></extra>",
-    )
-    figure.update_xaxes(range=[0, 1.15 * max((value for _, value in known), default=1)])
-    name_rows(figure, [_short(log.name) for log in logs])
+    values = [log.totals.write_amp for log in logs]
+    texts = ("" if value is None else number(value) for value in values)
+    add_row_bars(figure, [_short(log.name) for log in logs], values, texts, width=0.6)
+    figure.update_xaxes(range=[0, 1.15 * max((v for v in values if v is not None), default=1)])
     return figure
 
 

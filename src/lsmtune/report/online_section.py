@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from lsmtune.analysis.study_view import OnlineCall, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import Key, Shape, canvas, marker
+from lsmtune.report.canvas import Key, Shape, add_dots, canvas, marker
 from lsmtune.report.figures import OptionRow, Unmeasured, option_row
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, folded, join, nowrap, table
@@ -172,14 +172,11 @@ def windows_plot(record: Tuned) -> go.Figure:
             for change in record.changes
             for place, value in zip(_places(change, at, slots), change.phases[at], strict=True)
         ]
-        figure.add_scatter(
-            x=[place for _, place, _ in points],
-            y=[value for _, _, value in points],
-            mode="markers",
-            marker=marker(shape, 6, line=1),
+        add_dots(
+            figure, [place for _, place, _ in points], [value for _, _, value in points],
+            marker(shape, 6, 1), f"change %{{text}}, {words}: %{{y:.4g}}",
             text=[str(number) for number, _, _ in points],
-            hovertemplate=f"change %{{text}}, {words}: %{{y:.4g}}<extra></extra>",
-        )
+        )  # fmt: skip
     rail = 1 - rail_px / (_HEIGHT_PX + rail_px)
     marks = [Unmeasured(c.number, c.outcome, f"{c.outcome}: {c.reason}") for c in record.changes]
     add_rail(figure, marks, shapes, rail, "change")

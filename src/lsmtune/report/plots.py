@@ -3,11 +3,19 @@
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
-from typing import Any
 
 import plotly.graph_objects as go
 
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.report.canvas import (
+    Key,
+    Shape,
+    add_dots,
+    add_intervals,
+    add_ratio_axis,
+    canvas,
+    colour,
+    marker,
+)
 from lsmtune.report.comparison import GROUPS, MetricRow
 from lsmtune.report.tree import Levels
 from lsmtune.report.words import Ratio, Side, quantity
@@ -43,10 +51,20 @@ def comparison_plot(rows: Sequence[MetricRow]) -> go.Figure:
     """Return a dot with its interval per metric, on a logarithmic axis; left of 1 is better."""
     places = _places(rows)
     figure = canvas(_METRIC_PX * (len(places) + 1), top=32, bottom=8)
-    for (side, asked), found in groupby(sorted(rows, key=_look), key=_look):
-        _add_whiskers(figure, list(found), SIDES[side], asked, places)
-    _add_limits(figure, rows, places)
-    _ratio_axis(figure, [x for row in rows for x in _extent(row)])
+    for (side, asked), group in groupby(sorted(rows, key=_look), key=_look):
+        found = list(group)
+        add_intervals(
+            figure, [row.gain for row in found if row.gain],
+            [places[row.metric.name] for row in found], SIDES[side], "%{text}",
+            size=13 if asked else 8, thickness=3 if asked else 1.5,
+            text=[f"{row.metric.name}: {row.ratio}" for row in found],
+        )  # fmt: skip
+    limits = [(places[row.metric.name], row.limit) for row in rows if row.limit is not None]
+    add_dots(
+        figure, [limit for _, limit in limits], [place for place, _ in limits],
+        marker(LIMIT, 14, 2.5), "limit: %{x:.3g}",
+    )  # fmt: skip
+    add_ratio_axis(figure, [x for row in rows for x in _extent(row)])
     figure.update_yaxes(
         tickvals=list(places.values()),
         ticktext=[_row_text(key, rows) for key in places],
@@ -77,52 +95,9 @@ def _look(row: MetricRow) -> tuple[Side, bool]:
     return row.side or "undecided", row.group == "objective"
 
 
-def _add_whiskers(
-    figure: go.Figure, rows: list[MetricRow], shape: Shape, asked: bool, places: dict[str, int]
-) -> None:
-    ratios = [row.gain for row in rows if row.gain]
-    figure.add_scatter(
-        x=[ratio.value for ratio in ratios],
-        y=[places[row.metric.name] for row in rows],
-        mode="markers",
-        marker=marker(shape, 13 if asked else 8),
-        error_x=_whiskers(ratios, shape, 3 if asked else 1.5),
-        text=[f"{row.metric.name}: {row.ratio}" for row in rows],
-        hovertemplate="%{text}<extra></extra>",
-    )
-
-
-def _whiskers(ratios: Sequence[Ratio], shape: Shape, thickness: float) -> dict[str, Any]:
-    return {
-        "type": "data",
-        "array": [ratio.high - ratio.value if ratio.high else 0 for ratio in ratios],
-        "arrayminus": [ratio.value - ratio.low if ratio.low else 0 for ratio in ratios],
-        "color": colour(shape.colour),
-        "thickness": thickness,
-        "width": 0,
-    }
-
-
-def _add_limits(figure: go.Figure, rows: Sequence[MetricRow], places: dict[str, int]) -> None:
-    limited = [row for row in rows if row.limit is not None]
-    figure.add_scatter(
-        x=[row.limit for row in limited],
-        y=[places[row.metric.name] for row in limited],
-        mode="markers",
-        marker=marker(LIMIT, 14, line=2.5),
-        hovertemplate="limit: %{x:.3g}<extra></extra>",
-    )
-
-
 def _extent(row: MetricRow) -> list[float]:
     ratio = row.gain or Ratio(1)
     return [x for x in (ratio.value, ratio.low, ratio.high, row.limit) if x is not None]
-
-
-def _ratio_axis(figure: go.Figure, values: list[float]) -> None:
-    low, high = min([*values, 0.95]) / 1.05, max([*values, 1.05]) * 1.05
-    figure.update_xaxes(side="top", **ratio_axis(low, high))
-    figure.add_vline(x=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
 
 
 LEVEL_KEYS = [Key(BASE_BAR, "baseline"), Key(BEST_BAR, "winner")]

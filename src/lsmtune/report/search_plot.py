@@ -7,7 +7,18 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.report.canvas import (
+    Key,
+    Shape,
+    add_best_so_far,
+    add_dots,
+    add_rule,
+    canvas,
+    colour,
+    marker,
+    ratio_axis,
+    whiskers,
+)
 from lsmtune.report.figures import MARK_WORDS, Convergence, Mark, Measured, Unmeasured
 from lsmtune.report.words import Ratio, number
 
@@ -65,25 +76,14 @@ def _add_marks(figure: go.Figure, trials: list[Measured], shape: Shape) -> None:
         + escape(t.reason and f", {t.reason}")
         for t in trials
     ]
-    figure.add_scatter(
-        x=[trial.number for trial in trials],
-        y=[trial.value for trial in trials],
-        mode="markers",
-        marker=marker(shape, 9),
-        text=notes,
-        hovertemplate="trial %{x}: %{y:.3g}%{text}<extra></extra>",
-    )
+    numbers, values = [trial.number for trial in trials], [trial.value for trial in trials]
+    add_dots(figure, numbers, values, marker(shape, 9), "trial %{x}: %{y:.3g}%{text}", text=notes)
 
 
 def _add_best_so_far(figure: go.Figure, record: Convergence) -> None:
-    figure.add_scatter(
-        x=[trial for trial, _ in record.best_so_far],
-        y=[value for _, value in record.best_so_far],
-        mode="lines",
-        line={"shape": "hv", "width": 2, "color": colour("best")},
-        hoverinfo="skip",
-    )
-    figure.add_hline(y=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
+    steps = record.best_so_far
+    add_best_so_far(figure, [trial for trial, _ in steps], [value for _, value in steps])
+    add_rule(figure, y=1)
     if record.best:
         figure.add_annotation(
             x=record.best[0],
@@ -97,22 +97,14 @@ def _add_best_so_far(figure: go.Figure, record: Convergence) -> None:
 def _add_verified(figure: go.Figure, record: Convergence, verified: Ratio) -> None:
     """Add the verified ratio, a little right of the last trial."""
     low, high = verified.low or verified.value, verified.high or verified.value
-    figure.add_scatter(
-        x=[_verified_place(record)],
-        y=[verified.value],
-        mode="markers",
-        marker=marker(VERIFIED, 8),
-        error_y={
-            "type": "data", "array": [high - verified.value], "width": 5,
-            "arrayminus": [verified.value - low], "color": colour("ink"),
-        },
-        hovertemplate=f"verified: {verified}<extra></extra>",
-    )  # fmt: skip
+    ends = whiskers(VERIFIED, [(verified.value, low, high)], width=5)
+    place, hover = _verified_place(record), f"verified: {verified}"
+    add_dots(figure, [place], [verified.value], marker(VERIFIED, 8), hover, error_y=ends)
 
 
 def _trials_axis(record: Convergence) -> dict[str, Any]:
     """Return an axis with ticks at trial numbers and one for the verification."""
-    last = _last(record)
+    last = max(_numbers(record))
     step = next(step for step in _STEPS if last <= step * _TICKS_WANTED)
     ticks = [float(number) for number in range(step, last + 1, step)]
     texts = [f"{tick:g}" for tick in ticks]
@@ -123,23 +115,18 @@ def _trials_axis(record: Convergence) -> dict[str, Any]:
     return {
         "tickvals": ticks,
         "ticktext": texts,
-        "range": [_first(record) - room - 0.3, end + room + 0.3],
+        "range": [min(_numbers(record)) - room - 0.3, end + room + 0.3],
         "showgrid": False,
     }
 
 
-def _last(record: Convergence) -> int:
-    measured = [trial.number for trial in record.measured]
-    return max(measured + [trial.number for trial in record.unmeasured], default=1)
-
-
-def _first(record: Convergence) -> int:
-    measured = [trial.number for trial in record.measured]
-    return min(measured + [trial.number for trial in record.unmeasured], default=1)
+def _numbers(record: Convergence) -> list[int]:
+    numbers = [trial.number for trial in record.measured]
+    return [*numbers, *(trial.number for trial in record.unmeasured)] or [1]
 
 
 def _verified_place(record: Convergence) -> float:
-    return _last(record) * 1.08 + 1
+    return max(_numbers(record)) * 1.08 + 1
 
 
 def _values_axis(record: Convergence) -> dict[str, Any]:
@@ -168,15 +155,11 @@ def add_rail(
     statuses = list(shapes)
     for status, shape in shapes.items():
         found = [trial for trial in trials if trial.status == status]
-        figure.add_scatter(
-            x=[trial.number for trial in found],
-            y=[statuses.index(status)] * len(found),
-            yaxis="y2",
-            mode="markers",
-            marker=marker(shape, 9, line=2.5),
-            text=[escape(trial.reason) for trial in found],
-            hovertemplate=f"{noun} %{{x}}: %{{text}}<extra></extra>",
-        )
+        add_dots(
+            figure, [trial.number for trial in found], [statuses.index(status)] * len(found),
+            marker(shape, 9, 2.5), f"{noun} %{{x}}: %{{text}}",
+            text=[escape(trial.reason) for trial in found], yaxis="y2",
+        )  # fmt: skip
     figure.update_layout(
         yaxis2={
             "domain": [bottom, 1],

@@ -1,6 +1,6 @@
 """Page of a controlled experiment: the answer and one chart, then one section per metric."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 
 import plotly.graph_objects as go
@@ -16,7 +16,16 @@ from lsmtune.analysis.swept_words import (
 )
 from lsmtune.analysis.upgrade import Upgrade, comparison_text
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker
+from lsmtune.report.canvas import (
+    Key,
+    Shape,
+    add_line,
+    canvas,
+    colour,
+    line_keys,
+    line_look,
+    whiskers,
+)
 from lsmtune.report.facts import Fact
 from lsmtune.report.frame import picture, section, simulated_note
 from lsmtune.report.headline import system_facts
@@ -213,13 +222,10 @@ def _lines(metric: SweptMetric) -> list[tuple[str, list[Cell]]]:
 def cell_keys(swept: Swept, metric: SweptMetric) -> list[Key]:
     """Return one mark per combination of the other factors' levels, and the baseline's line."""
     others = ", ".join(list(swept.factors)[1:])
-    keys = [
-        Key(
-            LINES[index % len(LINES)][0],
-            f"{others}: {name}" if name else f"{mean_word(metric)} of the runs",
-        )
-        for index, (name, _) in enumerate(_lines(metric))
-    ]
+    keys = line_keys(
+        f"{others}: {name}" if name else f"{mean_word(metric)} of the runs"
+        for name, _ in _lines(metric)
+    )
     return keys if metric.base.few_flushes else [*keys, Key(_BASELINE, "baseline")]
 
 
@@ -231,17 +237,12 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
     divisor, unit = drawn_unit(metric.metric)
     figure = canvas(_HEIGHT_PX, bottom=56)
     for index, (name, cells) in enumerate(_lines(metric)):
-        shape, dash = LINES[index % len(LINES)]
-        figure.add_scatter(
-            x=[escape(cell.levels[0]) for cell in cells],
-            y=[cell.mean / divisor for cell in cells],
-            mode="lines+markers",
+        look, spans = line_look(index), [_span(cell, divisor) for cell in cells]
+        add_line(
+            figure, [escape(cell.levels[0]) for cell in cells], [middle for middle, _, _ in spans],
+            look, f"{escape(name)} %{{y:.4g}}", error_y=whiskers(look[0], spans),
             cliponaxis=False,  # a mark at 0 is on the axis
-            marker=marker(shape, 9),
-            line={"color": colour(shape.colour), "width": 1.5, "dash": dash},
-            error_y=_whiskers(cells, divisor, shape.colour),
-            hovertemplate=f"{escape(name)} %{{y:.4g}}<extra></extra>",
-        )
+        )  # fmt: skip
     if not metric.base.few_flushes:
         figure.add_hline(
             y=metric.base.mean / divisor,
@@ -266,13 +267,7 @@ def _range(metric: SweptMetric, divisor: float) -> list[float]:
     return [max(low - room, 0.0), high + room]
 
 
-def _whiskers(cells: Sequence[Cell], divisor: float, ink: str) -> dict[str, object]:
-    bounds = [
-        (0.0, 0.0)
-        if (found := cell.interval) is None
-        else ((found.high - cell.mean) / divisor, (cell.mean - found.low) / divisor)
-        for cell in cells
-    ]
-    above, below = zip(*bounds, strict=True)
-    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below,
-            "thickness": 2, "width": 0, "color": colour(ink)}  # fmt: skip
+def _span(cell: Cell, divisor: float) -> tuple[float, float, float]:
+    """Return the mean, and the ends of its interval; the mean itself without an interval."""
+    low, high = (cell.mean, cell.mean) if (i := cell.interval) is None else (i.low, i.high)
+    return cell.mean / divisor, low / divisor, high / divisor

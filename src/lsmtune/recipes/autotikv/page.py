@@ -35,7 +35,7 @@ from lsmtune.recipes.experiment import workload_lines
 from lsmtune.recipes.opening import opening, too_small_opening
 from lsmtune.recipes.published import change_text, times
 from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
+from lsmtune.report.canvas import Key, Shape, add_best_so_far, add_dots, add_rule, canvas, marker
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, code, element, items, join, table
 from lsmtune.report.page import assembled
@@ -218,22 +218,13 @@ def _search_plot(part: Part) -> go.Figure:
     random = [tried for tried in part.rounds if tried.number <= first]
     advised = [tried for tried in part.rounds if tried.number > first]
     for shape, some in ((_RANDOM, random), (_ADVISED, advised)):
-        figure.add_scatter(
-            x=[tried.number for tried in some],
-            y=[tried.value for tried in some],
-            mode="markers",
-            marker=marker(shape, 9),
+        add_dots(
+            figure, [tried.number for tried in some], [tried.value for tried in some],
+            marker(shape, 9), "round %{x}: %{y:.4g}<br>%{text}",
             text=[_config_text(part, tried.config) for tried in some],
-            hovertemplate="round %{x}: %{y:.4g}<br>%{text}<extra></extra>",
-        )
-    figure.add_scatter(
-        x=[tried.number for tried in part.rounds],
-        y=best_so_far(part),
-        mode="lines",
-        line={"shape": "hv", "width": 2, "color": colour("best")},
-        hoverinfo="skip",
-    )
-    figure.add_hline(y=part.base, line={"color": colour("ink"), "width": 1, "dash": "dash"})
+        )  # fmt: skip
+    add_best_so_far(figure, [tried.number for tried in part.rounds], best_so_far(part))
+    add_rule(figure, y=part.base, dash="dash")
     figure.update_xaxes(title="round", showgrid=False)
     figure.update_yaxes(title=unit_text(drawn_unit(part.metric)[1]), rangemode="tozero")
     return figure

@@ -16,7 +16,7 @@ from lsmtune.recipes.sst_size.numbers import (
     swept_metric,
 )
 from lsmtune.recipes.sst_size.study import FILES, FIXED, MEMTABLES, Results
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
+from lsmtune.report.canvas import Key, Shape, add_line, canvas, marker
 from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
@@ -124,15 +124,8 @@ def _relative_plot(ours: Sequence[float | None], theirs: Sequence[float] | None)
         if values is None or not values[0]:
             continue
         shown = [None if v is None else v / values[0] for v in values]
-        figure.add_scatter(
-            x=_sizes(),
-            y=shown,
-            mode="lines+markers",
-            marker=marker(shape, 10, 2),
-            line={"color": colour(shape.colour), "width": 1.5,
-                  "dash": "dot" if shape is _PUBLISHED else "solid"},
-            hovertemplate="%{y:.2f}<extra></extra>",
-        )  # fmt: skip
+        look = shape, "dot" if shape is _PUBLISHED else "solid"
+        add_line(figure, _sizes(), shown, look, "%{y:.2f}", size=10, marker=marker(shape, 10, 2))
     figure.update_yaxes(rangemode="tozero")
     figure.update_xaxes(type="category")
     return figure
