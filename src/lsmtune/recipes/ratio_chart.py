@@ -3,17 +3,7 @@
 from collections.abc import Mapping
 from html import escape
 
-import plotly.graph_objects as go
-
-from lsmtune.report.canvas import (
-    Key,
-    Shape,
-    add_intervals,
-    add_rule,
-    canvas,
-    colour,
-    ratio_axis,
-)
+from lsmtune.report.canvas import Chart, Key, Shape, colour, ratio_axis
 from lsmtune.stats import Interval
 
 _ROW_PX = 44
@@ -29,23 +19,23 @@ RATIO_KEYS = (
 _LEAST, _MOST = 0.9, 1.1
 
 
-def ratio_chart(rows: Mapping[str, Interval]) -> go.Figure:
+def ratio_chart(rows: Mapping[str, Interval]) -> Chart:
     """Draw one row per ratio, on a logarithmic axis around 1; the names are above the rows."""
-    figure = canvas(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
+    chart = Chart(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
     for shape in (_LOWER, _HIGHER, _UNCLEAR):
         own = {y: ratio for y, ratio in enumerate(rows.values()) if _shape(ratio) is shape}
-        add_intervals(figure, own.values(), own, shape, "%{x:.3g}")
-    add_rule(figure, x=1)
+        chart.intervals(own.values(), own, shape, "%{x:.3g}")
+    chart.rule(x=1)
     low = min([_LEAST, *(ratio.low for ratio in rows.values())])
     high = max([_MOST, *(ratio.high for ratio in rows.values())])
-    figure.update_xaxes(side="top", tickangle=0, **ratio_axis(low * 0.95, high * 1.05))
-    figure.update_yaxes(showticklabels=False, showgrid=False, range=[len(rows) - 0.5, -0.8])
+    chart.update_xaxes(side="top", tickangle=0, **ratio_axis(low * 0.95, high * 1.05))
+    chart.update_yaxes(showticklabels=False, showgrid=False, range=[len(rows) - 0.5, -0.8])
     for y, name in enumerate(rows):
-        figure.add_annotation(
+        chart.add_annotation(
             x=0, xref="paper", xanchor="left", y=y - _NAME_ABOVE, text=escape(name),
             showarrow=False, font={"size": 12, "color": colour("ink")}, bgcolor=colour("paper"),
         )  # fmt: skip
-    return figure
+    return chart
 
 
 def _shape(ratio: Interval) -> Shape:

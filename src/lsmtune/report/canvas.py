@@ -99,105 +99,129 @@ def colour(name: str) -> str:
     return f"var(--{name})"
 
 
-def canvas(height: int, top: int = 12, bottom: int = 48) -> go.Figure:
-    """Return an empty figure in the look of the page; `height` excludes the margins."""
-    axis = {
-        "fixedrange": True,
-        "automargin": True,
-        "zeroline": False,
-        "showline": False,
-        "ticks": "",
-        "gridcolor": colour("grid"),
-        "title": {"font": {"size": 12}, "standoff": 12},
-    }
-    layout = {
-        "height": height + top + bottom,
-        "margin": {"l": 8, "r": 12, "t": top, "b": bottom},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": "system-ui, sans-serif", "size": 12, "color": colour("ink")},
-        "showlegend": False,
-        "dragmode": False,
-        "bargap": 0.25,
-        "hoverlabel": {"bgcolor": colour("paper"), "font": {"color": colour("ink")}},
-        "xaxis": axis,
-        "yaxis": axis,
-    }
-    figure = go.Figure(layout=layout)
-    figure.layout.template = go.layout.Template()  # the default template sets colours
-    return figure
+class Chart(go.Figure):  # type: ignore[misc]  # plotly has no types
+    """A figure of plotly in the look of the page, with the marks and lines that charts have.
 
+    `hover` is always plotly's template of the text at a mark; without it there is no such text.
+    """
 
-def name_rows(figure: go.Figure, names: Sequence[str]) -> None:
-    """Name the rows of a chart from top to bottom; row 0 is the first."""
-    figure.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=list(names),
-        range=[len(names) - 0.4, -0.6],
-        showgrid=False,
-    )
+    def __init__(self, height: int, top: int = 12, bottom: int = 48) -> None:
+        """Make an empty chart; `height`, in pixels, excludes the margins."""
+        axis = {
+            "fixedrange": True,
+            "automargin": True,
+            "zeroline": False,
+            "showline": False,
+            "ticks": "",
+            "gridcolor": colour("grid"),
+            "title": {"font": {"size": 12}, "standoff": 12},
+        }
+        layout = {
+            "height": height + top + bottom,
+            "margin": {"l": 8, "r": 12, "t": top, "b": bottom},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"family": "system-ui, sans-serif", "size": 12, "color": colour("ink")},
+            "showlegend": False,
+            "dragmode": False,
+            "bargap": 0.25,
+            "hoverlabel": {"bgcolor": colour("paper"), "font": {"color": colour("ink")}},
+            "xaxis": axis,
+            "yaxis": axis,
+        }
+        super().__init__(layout=layout)
+        self.layout.template = go.layout.Template()  # the default template sets colours
 
+    @classmethod
+    def rows(cls, names: Sequence[str], row_px: int) -> "Chart":
+        """Return an empty chart with a row per name, and its axis at the top."""
+        chart = cls(row_px * (len(names) + 1), top=32, bottom=8)
+        chart.update_xaxes(side="top")
+        chart.name_rows(names)
+        return chart
 
-def row_chart(names: Sequence[str], row_px: int) -> go.Figure:
-    """Return an empty chart with a row per name, and its axis at the top."""
-    figure = canvas(row_px * (len(names) + 1), top=32, bottom=8)
-    figure.update_xaxes(side="top")
-    name_rows(figure, names)
-    return figure
+    def name_rows(self, names: Sequence[str]) -> None:
+        """Name the rows from top to bottom; row 0 is the first."""
+        self.update_yaxes(
+            tickvals=list(range(len(names))),
+            ticktext=list(names),
+            range=[len(names) - 0.4, -0.6],
+            showgrid=False,
+        )
 
+    def dots(
+        self, x: Sequence[Any], y: Sequence[Any], mark: Mapping[str, Any], hover: str, **more: Any
+    ) -> None:
+        """Add marks without a line between them."""
+        self.add_scatter(x=x, y=y, mode="markers", marker=mark, **_hover(hover), **more)
 
-def add_dots(
-    figure: go.Figure,
-    x: Sequence[Any],
-    y: Sequence[Any],
-    mark: Mapping[str, Any],
-    hover: str,
-    **more: Any,
-) -> None:
-    """Add marks without a line between them; `hover` is plotly's template of their texts."""
-    figure.add_scatter(x=x, y=y, mode="markers", marker=mark, **_hover(hover), **more)
+    def line(
+        self,
+        x: Sequence[Any],
+        y: Sequence[Any],
+        look: tuple[Shape, str],
+        hover: str,
+        *,
+        size: int = 9,
+        **more: Any,
+    ) -> None:
+        """Add marks with a line between them; `look` is the mark and the dash of the line."""
+        shape, dash = look
+        line = {"color": colour(shape.colour), "width": 1.5, "dash": dash, **more.pop("line", {})}
+        shown = {"mode": "lines+markers", "marker": marker(shape, size), **more}
+        self.add_scatter(x=x, y=y, line=line, **_hover(hover), **shown)
 
+    def best_so_far(self, x: Sequence[float], y: Sequence[float]) -> None:
+        """Add a line of steps through the best values so far."""
+        line = {"shape": "hv", "width": 2, "color": colour("best")}
+        self.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
 
-def add_line(
-    figure: go.Figure,
-    x: Sequence[Any],
-    y: Sequence[Any],
-    look: tuple[Shape, str],
-    hover: str,
-    *,
-    size: int = 9,
-    **more: Any,
-) -> None:
-    """Add marks with a line between them; `look` is the mark and the dash of the line."""
-    shape, dash = look
-    line = {"color": colour(shape.colour), "width": 1.5, "dash": dash, **more.pop("line", {})}
-    look_of_all = {"mode": "lines+markers", "marker": marker(shape, size), **more}
-    figure.add_scatter(x=x, y=y, line=line, **_hover(hover), **look_of_all)
+    def intervals(
+        self,
+        found: Iterable[Interval | Ratio],
+        rows: Iterable[float],
+        shape: Shape,
+        hover: str,
+        *,
+        size: int = 10,
+        thickness: float = 2,
+        text: Sequence[str] | None = None,
+    ) -> None:
+        """Add a dot per row, with its interval as a horizontal line."""
+        spans = [_span(each) for each in found]
+        x, ends = [middle for middle, _, _ in spans], whiskers(shape, spans, thickness=thickness)
+        self.dots(x, list(rows), marker(shape, size), hover, error_x=ends, text=text)
 
+    def rule(self, *, x: float | None = None, y: float | None = None, dash: str = "") -> None:
+        """Add a line through the whole chart at one value: below the marks, or dashed above."""
+        look: dict[str, Any] = {"line": {"color": colour("ink"), "width": 1.2}, "layer": "below"}
+        if dash:
+            look = {"line": {"color": colour("ink"), "width": 1, "dash": dash}}
+        if x is not None:
+            self.add_vline(x=x, **look)
+        if y is not None:
+            self.add_hline(y=y, **look)
 
-def add_best_so_far(figure: go.Figure, x: Sequence[float], y: Sequence[float]) -> None:
-    """Add a line of steps through the best values so far."""
-    line = {"shape": "hv", "width": 2, "color": colour("best")}
-    figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
+    def ratio_axis(self, values: Sequence[float]) -> None:
+        """Give the chart a logarithmic axis at the top, with room for the values around 1."""
+        low, high = min([*values, 0.95]) / 1.05, max([*values, 1.05]) * 1.05
+        self.update_xaxes(side="top", **ratio_axis(low, high))
+        self.rule(x=1)
 
-
-def add_intervals(
-    figure: go.Figure,
-    found: Iterable[Interval | Ratio],
-    rows: Iterable[float],
-    shape: Shape,
-    hover: str,
-    *,
-    size: int = 10,
-    thickness: float = 2,
-    text: Sequence[str] | None = None,
-) -> None:
-    """Add a dot per row, with its interval as a horizontal line."""
-    spans = [_span(each) for each in found]
-    add_dots(
-        figure, [middle for middle, _, _ in spans], list(rows), marker(shape, size), hover,
-        error_x=whiskers(shape, spans, thickness=thickness), text=text,
-    )  # fmt: skip
+    def row_bars(
+        self,
+        names: Sequence[str],
+        values: Sequence[float | None],
+        texts: Iterable[str],
+        **more: Any,
+    ) -> None:
+        """Add a named row per value with a plain bar, and a text at its end; None has no bar."""
+        self.add_bar(
+            orientation="h", y=list(range(len(names))), x=values, text=list(texts),
+            marker={"color": colour("best")}, textposition="outside", cliponaxis=False,
+            **_hover("%{text}"), **more,
+        )  # fmt: skip
+        self.name_rows(names)
 
 
 def _span(found: Interval | Ratio) -> tuple[float, float, float]:
@@ -224,42 +248,6 @@ def whiskers(
         "thickness": thickness,
         "width": width,
     }
-
-
-def add_rule(
-    figure: go.Figure, *, x: float | None = None, y: float | None = None, dash: str = ""
-) -> None:
-    """Add a line through the whole chart at one value: below the marks, or dashed above them."""
-    line: dict[str, Any] = {"color": colour("ink"), "width": 1.2}
-    look = (
-        {"line": {**line, "width": 1, "dash": dash}} if dash else {"line": line, "layer": "below"}
-    )
-    if x is not None:
-        figure.add_vline(x=x, **look)
-    if y is not None:
-        figure.add_hline(y=y, **look)
-
-
-def add_ratio_axis(figure: go.Figure, values: Sequence[float]) -> None:
-    """Give the chart a logarithmic axis at the top that has room for the values around 1."""
-    low, high = min([*values, 0.95]) / 1.05, max([*values, 1.05]) * 1.05
-    figure.update_xaxes(side="top", **ratio_axis(low, high))
-    add_rule(figure, x=1)
-
-
-def add_row_bars(
-    figure: go.Figure,
-    names: Sequence[str],
-    values: Sequence[float | None],
-    texts: Iterable[str],
-    **more: Any,
-) -> None:
-    """Add a named row per value with a plain bar, and a text at its end; None has no bar."""
-    figure.add_bar(
-        orientation="h", y=list(range(len(names))), x=values, marker={"color": colour("best")},
-        text=list(texts), textposition="outside", cliponaxis=False, **_hover("%{text}"), **more,
-    )  # fmt: skip
-    name_rows(figure, names)
 
 
 def _hover(text: str) -> dict[str, str]:

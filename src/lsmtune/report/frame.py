@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-import plotly.graph_objects as go
-
-from lsmtune.report.canvas import Key
+from lsmtune.report.canvas import Chart, Key
 from lsmtune.report.markup import Html, element, items, join
 from lsmtune.report.words import unbroken
 from lsmtune.simulator import MODELLED_VERSION
@@ -27,9 +25,7 @@ def simulated_note() -> Html:
     )
 
 
-def picture(
-    name: str, figure: go.Figure, keys: Iterable[Key], described: str, axis: str = ""
-) -> Html:
+def picture(name: str, figure: Chart, keys: Iterable[Key], described: str, axis: str = "") -> Html:
     """Return a chart: its key and its axis as text, its place, and its data for the script."""
     shown = (
         join(

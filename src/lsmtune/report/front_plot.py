@@ -3,19 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
-from lsmtune.report.canvas import (
-    Key,
-    Shape,
-    add_best_so_far,
-    add_dots,
-    add_line,
-    add_rule,
-    canvas,
-    marker,
-    ratio_axis,
-)
+from lsmtune.report.canvas import Chart, Key, Shape, marker, ratio_axis
 from lsmtune.report.front import Front, Place
 
 _HEIGHT_PX = 400
@@ -44,51 +32,51 @@ def front_keys(record: Front) -> list[Key]:
     return [*keys, *picked, Key(BASE, "baseline")]
 
 
-def front_plot(record: Front) -> go.Figure:
+def front_plot(record: Front) -> Chart:
     """Return the trials by their values; the page's script moves the trace named `picked`."""
-    figure = canvas(_HEIGHT_PX)
+    chart = Chart(_HEIGHT_PX)
     if len(record.axes) == _PLANE:
-        _draw_plane(figure, record)
+        _draw_plane(chart, record)
     else:
-        _draw_lines(figure, record)
-    return figure
+        _draw_lines(chart, record)
+    return chart
 
 
-def _draw_plane(figure: go.Figure, record: Front) -> None:
+def _draw_plane(chart: Chart, record: Front) -> None:
     front = sorted(p.values for p in record.points if p.place == "front")
-    add_best_so_far(figure, [x for x, _ in front], [y for _, y in front])
+    chart.best_so_far([x for x, _ in front], [y for _, y in front])
     for place, shape in PLACES.items():
         points = [point for point in record.points if point.place == place]
-        add_dots(
-            figure, [point.values[0] for point in points], [point.values[1] for point in points],
+        chart.dots(
+            [point.values[0] for point in points], [point.values[1] for point in points],
             marker(shape, 11 if place == "front" else 8),
             "trial %{customdata}: %{x:.3g} and %{y:.3g}",
             customdata=[point.number for point in points],
         )  # fmt: skip
-    add_dots(figure, [1], [1], marker(BASE, 9), "baseline")
+    chart.dots([1], [1], marker(BASE, 9), "baseline")
     chosen = [p.values for p in record.points if p.number == record.chosen]
-    _add_picked(figure, [values[0] for values in chosen], [values[1] for values in chosen])
-    add_rule(figure, x=1, y=1)
+    _add_picked(chart, [values[0] for values in chosen], [values[1] for values in chosen])
+    chart.rule(x=1, y=1)
     for goal, axis in enumerate(("xaxis", "yaxis")):
         title = {"text": record.axes[goal]}
-        figure.update_layout({axis: {**_axis(record, [goal]), "title": title}})
+        chart.update_layout({axis: {**_axis(record, [goal]), "title": title}})
 
 
-def _draw_lines(figure: go.Figure, record: Front) -> None:
+def _draw_lines(chart: Chart, record: Front) -> None:
     """Draw a line per trial over the objectives, those of the front on top."""
     places = list(range(len(record.axes)))
     for point in sorted(record.points, key=lambda point: point.place == "front"):
         shape, on_front = PLACES[point.place], point.place == "front"
-        add_line(
-            figure, places, point.values, (shape, "solid"), "trial %{customdata}: %{y:.3g}",
+        chart.line(
+            places, point.values, (shape, "solid"), "trial %{customdata}: %{y:.3g}",
             size=10 if on_front else 6, line={"width": 2.5 if on_front else 0.8},
             customdata=[point.number] * len(places),
         )  # fmt: skip
-    add_dots(figure, places, [1] * len(places), marker(BASE, 9), "baseline")
+    chart.dots(places, [1] * len(places), marker(BASE, 9), "baseline")
     chosen = [y for p in record.points if p.number == record.chosen for y in p.values]
-    _add_picked(figure, places[: len(chosen)], chosen)
-    add_rule(figure, y=1)
-    figure.update_layout(
+    _add_picked(chart, places[: len(chosen)], chosen)
+    chart.rule(y=1)
+    chart.update_layout(
         xaxis={
             "tickvals": places,
             "ticktext": [name.replace(", ", "<br>") for name in record.axes],
@@ -98,8 +86,8 @@ def _draw_lines(figure: go.Figure, record: Front) -> None:
     )
 
 
-def _add_picked(figure: go.Figure, x: Sequence[float], y: Sequence[float]) -> None:
-    add_dots(figure, x, y, marker(PICKED, 19, 2.5), "", name="picked")
+def _add_picked(chart: Chart, x: Sequence[float], y: Sequence[float]) -> None:
+    chart.dots(x, y, marker(PICKED, 19, 2.5), "", name="picked")
 
 
 def _axis(record: Front, places: Sequence[int]) -> dict[str, Any]:

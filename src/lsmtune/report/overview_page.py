@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
-import plotly.graph_objects as go
-
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.report.canvas import Key, Shape, add_intervals, add_ratio_axis, row_chart
+from lsmtune.report.canvas import Chart, Key, Shape
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, folded, join, table
 from lsmtune.report.overview import Card, Claim, Finding, Overview, overview
@@ -88,20 +86,20 @@ def _fact(term: str, texts: Sequence[str]) -> Html:
     return element("div", element("dt", term), *lines)
 
 
-def overview_plot(record: Overview) -> go.Figure:
+def overview_plot(record: Overview) -> Chart:
     """Draw one mark with its interval per finding, studies from top to bottom."""
     findings = record.findings
     names = [f"{_short(found.study)}<br>at {found.scale}" for found in findings]
-    figure = row_chart(names, _ROW_PX)
+    chart = Chart.rows(names, _ROW_PX)
     for claim, (shape, _) in CLAIMS.items():
         own = [(y, found) for y, found in enumerate(findings) if found.claim == claim]
-        add_intervals(
-            figure, [found.ratio for _, found in own], [y for y, _ in own], shape, "%{text}",
+        chart.intervals(
+            [found.ratio for _, found in own], [y for y, _ in own], shape, "%{text}",
             size=11, text=[_finding_text(found) for _, found in own],
         )  # fmt: skip
     bounds = [x for f in findings for x in (f.ratio.value, f.ratio.low, f.ratio.high) if x]
-    add_ratio_axis(figure, bounds)
-    return figure
+    chart.ratio_axis(bounds)
+    return chart
 
 
 def _short(name: str) -> str:

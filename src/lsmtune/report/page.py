@@ -13,12 +13,13 @@ from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.report.comparison import Comparison, comparison
 from lsmtune.report.figures import convergence, failures, options
+from lsmtune.report.frame import section
 from lsmtune.report.front import pareto
 from lsmtune.report.front_section import front_section
 from lsmtune.report.headline import Headline, headline
 from lsmtune.report.markup import Html, element
-from lsmtune.report.method import method_section
 from lsmtune.report.online_section import online_sections
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.sections import (
     comparison_section,
     facts_section,
@@ -34,6 +35,7 @@ from lsmtune.report.simplification_section import simplification_section
 from lsmtune.report.tree import stalls, trees
 
 _PLOT = 'class="plot"'
+_METHOD = PageTexts(__package__, "method")
 
 
 def render_page(view: StudyView, claim: Claim | None = None) -> str:
@@ -101,4 +103,25 @@ def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> I
         yield failures_section(failures(view))
     yield facts_section(head.facts)
     if view.no_search is None:
-        yield method_section(view)
+        yield _method_section(view)
+
+
+def _method_section(view: StudyView) -> Html:
+    """Return how the study measures, in a few sentences."""
+    load, is_searched = view.workload, view.best_trial is not None
+    shown = {
+        "prepared": load.preset.prepared,
+        "loaded": not load.preset.prepared,
+        "probed": load.preset.prepared and load.kind == "write",
+        "direct_reads": load.direct_reads,
+        "only_reads": load.kind == "read",
+        "write_amp": True,
+        "memory": view.all_sizes_scale,
+        "memory_of_trials": not view.all_sizes_scale,
+        "pruned": view.cut,
+        "pairs": view.verification,
+        "unverified": is_searched and not view.verification,
+        "objectives": view.objective.pareto and view.verification,
+    }
+    paragraphs = (_METHOD.html(name) for name, is_shown in shown.items() if is_shown)
+    return section("Method", "How the trials were measured", *paragraphs)

@@ -5,20 +5,7 @@ from html import escape
 from math import log10
 from typing import Any
 
-import plotly.graph_objects as go
-
-from lsmtune.report.canvas import (
-    Key,
-    Shape,
-    add_best_so_far,
-    add_dots,
-    add_rule,
-    canvas,
-    colour,
-    marker,
-    ratio_axis,
-    whiskers,
-)
+from lsmtune.report.canvas import Chart, Key, Shape, colour, marker, ratio_axis, whiskers
 from lsmtune.report.figures import MARK_WORDS, Convergence, Mark, Measured, Unmeasured
 from lsmtune.report.words import Ratio, number
 
@@ -52,24 +39,24 @@ def convergence_keys(record: Convergence) -> list[Key]:
     )
 
 
-def convergence_plot(record: Convergence) -> go.Figure:
+def convergence_plot(record: Convergence) -> Chart:
     """Return the trials in order on a logarithmic axis; those without a result are above it."""
     statuses = list(dict.fromkeys(trial.status for trial in record.unmeasured))
     rail_px = RAIL_PX * len(statuses)
-    figure = canvas(_VALUES_PX + rail_px)
+    chart = Chart(_VALUES_PX + rail_px)
     rail = 1 - rail_px / (_VALUES_PX + rail_px)
     for mark, shape in MARKS.items():
-        _add_marks(figure, [t for t in record.measured if t.mark == mark], shape)
-    _add_best_so_far(figure, record)
+        _add_marks(chart, [t for t in record.measured if t.mark == mark], shape)
+    _add_best_so_far(chart, record)
     if record.verified:
-        _add_verified(figure, record, record.verified)
-    figure.update_yaxes(domain=[0, rail - (_GAP if statuses else 0)], **_values_axis(record))
-    add_rail(figure, record.unmeasured, dict.fromkeys(statuses, FAILED), rail)
-    figure.update_xaxes(title="trial number", **_trials_axis(record))
-    return figure
+        _add_verified(chart, record, record.verified)
+    chart.update_yaxes(domain=[0, rail - (_GAP if statuses else 0)], **_values_axis(record))
+    add_rail(chart, record.unmeasured, dict.fromkeys(statuses, FAILED), rail)
+    chart.update_xaxes(title="trial number", **_trials_axis(record))
+    return chart
 
 
-def _add_marks(figure: go.Figure, trials: list[Measured], shape: Shape) -> None:
+def _add_marks(chart: Chart, trials: list[Measured], shape: Shape) -> None:
     notes = [
         (f", median of {t.runs} runs" if t.runs > 1 else "")
         + (f", {number(100 * t.excess)} % beyond a limit" if t.excess else "")
@@ -77,15 +64,15 @@ def _add_marks(figure: go.Figure, trials: list[Measured], shape: Shape) -> None:
         for t in trials
     ]
     numbers, values = [trial.number for trial in trials], [trial.value for trial in trials]
-    add_dots(figure, numbers, values, marker(shape, 9), "trial %{x}: %{y:.3g}%{text}", text=notes)
+    chart.dots(numbers, values, marker(shape, 9), "trial %{x}: %{y:.3g}%{text}", text=notes)
 
 
-def _add_best_so_far(figure: go.Figure, record: Convergence) -> None:
+def _add_best_so_far(chart: Chart, record: Convergence) -> None:
     steps = record.best_so_far
-    add_best_so_far(figure, [trial for trial, _ in steps], [value for _, value in steps])
-    add_rule(figure, y=1)
+    chart.best_so_far([trial for trial, _ in steps], [value for _, value in steps])
+    chart.rule(y=1)
     if record.best:
-        figure.add_annotation(
+        chart.add_annotation(
             x=record.best[0],
             y=log10(record.best[1]),
             text="winner",
@@ -94,12 +81,12 @@ def _add_best_so_far(figure: go.Figure, record: Convergence) -> None:
         )
 
 
-def _add_verified(figure: go.Figure, record: Convergence, verified: Ratio) -> None:
+def _add_verified(chart: Chart, record: Convergence, verified: Ratio) -> None:
     """Add the verified ratio, a little right of the last trial."""
     low, high = verified.low or verified.value, verified.high or verified.value
     ends = whiskers(VERIFIED, [(verified.value, low, high)], width=5)
     place, hover = _verified_place(record), f"verified: {verified}"
-    add_dots(figure, [place], [verified.value], marker(VERIFIED, 8), hover, error_y=ends)
+    chart.dots([place], [verified.value], marker(VERIFIED, 8), hover, error_y=ends)
 
 
 def _trials_axis(record: Convergence) -> dict[str, Any]:
@@ -139,7 +126,7 @@ def _values_axis(record: Convergence) -> dict[str, Any]:
 
 
 def add_rail(
-    figure: go.Figure,
+    chart: Chart,
     trials: Sequence[Unmeasured],
     shapes: Mapping[str, Shape],
     bottom: float,
@@ -155,12 +142,12 @@ def add_rail(
     statuses = list(shapes)
     for status, shape in shapes.items():
         found = [trial for trial in trials if trial.status == status]
-        add_dots(
-            figure, [trial.number for trial in found], [statuses.index(status)] * len(found),
+        chart.dots(
+            [trial.number for trial in found], [statuses.index(status)] * len(found),
             marker(shape, 9, 2.5), f"{noun} %{{x}}: %{{text}}",
             text=[escape(trial.reason) for trial in found], yaxis="y2",
         )  # fmt: skip
-    figure.update_layout(
+    chart.update_layout(
         yaxis2={
             "domain": [bottom, 1],
             "range": [len(statuses) - 0.4, -0.6],

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from html import escape
 
-import plotly.graph_objects as go
-
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
 from lsmtune.analysis.swept_words import (
@@ -16,16 +14,7 @@ from lsmtune.analysis.swept_words import (
 )
 from lsmtune.analysis.upgrade import Upgrade, comparison_text
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import (
-    Key,
-    Shape,
-    add_line,
-    canvas,
-    colour,
-    line_keys,
-    line_look,
-    whiskers,
-)
+from lsmtune.report.canvas import Chart, Key, Shape, colour, line_keys, line_look, whiskers
 from lsmtune.report.facts import Fact
 from lsmtune.report.frame import picture, section, simulated_note
 from lsmtune.report.headline import system_facts
@@ -229,30 +218,30 @@ def cell_keys(swept: Swept, metric: SweptMetric) -> list[Key]:
     return keys if metric.base.few_flushes else [*keys, Key(_BASELINE, "baseline")]
 
 
-def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
+def cell_plot(swept: Swept, metric: SweptMetric) -> Chart:
     """Draw the cells over the levels of the first factor, and the baseline as a line.
 
     The line is missing if the baseline flushed too seldom to measure the metric.
     """
     divisor, unit = drawn_unit(metric.metric)
-    figure = canvas(_HEIGHT_PX, bottom=56)
+    chart = Chart(_HEIGHT_PX, bottom=56)
     for index, (name, cells) in enumerate(_lines(metric)):
         look, spans = line_look(index), [_span(cell, divisor) for cell in cells]
-        add_line(
-            figure, [escape(cell.levels[0]) for cell in cells], [middle for middle, _, _ in spans],
+        chart.line(
+            [escape(cell.levels[0]) for cell in cells], [middle for middle, _, _ in spans],
             look, f"{escape(name)} %{{y:.4g}}", error_y=whiskers(look[0], spans),
             cliponaxis=False,  # a mark at 0 is on the axis
         )  # fmt: skip
     if not metric.base.few_flushes:
-        figure.add_hline(
+        chart.add_hline(
             y=metric.base.mean / divisor,
             line={"color": colour("ink"), "width": 1, "dash": "longdashdot"},
         )
     # Marks of one level are drawn side by side, because their values are often equal.
-    figure.update_layout(scattermode="group", scattergap=0.5)
-    figure.update_yaxes(title=unit, range=_range(metric, divisor))
-    figure.update_xaxes(type="category", title=next(iter(swept.factors)))
-    return figure
+    chart.update_layout(scattermode="group", scattergap=0.5)
+    chart.update_yaxes(title=unit, range=_range(metric, divisor))
+    chart.update_xaxes(type="category", title=next(iter(swept.factors)))
+    return chart
 
 
 def _range(metric: SweptMetric, divisor: float) -> list[float]:

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from lsmtune.analysis.shipped_runs import Mode
 from lsmtune.recipes.jin2022.numbers import (
     Accuracy,
@@ -14,17 +12,7 @@ from lsmtune.recipes.jin2022.numbers import (
     verified,
 )
 from lsmtune.recipes.jin2022.study import INDICATORS, MODE_NAMES, MODES, Search
-from lsmtune.report.canvas import (
-    Key,
-    Shape,
-    add_dots,
-    add_intervals,
-    add_line,
-    add_rule,
-    canvas,
-    marker,
-    row_chart,
-)
+from lsmtune.report.canvas import Chart, Key, Shape, marker
 
 _ROW_PX = 28
 _HEIGHT_PX = 280
@@ -45,32 +33,32 @@ PAPER_NAMES = {
 """Names of the metrics in the paper."""
 
 
-def accuracy_plot(rows: Sequence[Accuracy]) -> go.Figure:
+def accuracy_plot(rows: Sequence[Accuracy]) -> Chart:
     """Draw the held-out R² of a random forest: of the paper, and of each mode here."""
-    figure, places = row_chart([PAPER_NAMES[row.metric] for row in rows], _ROW_PX), range(len(rows))
+    chart, places = Chart.rows([PAPER_NAMES[row.metric] for row in rows], _ROW_PX), range(len(rows))
     for mode, offset in _OFFSETS.items():
         found, shape = [row.forest[mode] for row in rows], _MODES[mode][0]
-        add_intervals(figure, found, [place + offset for place in places], shape, "%{x:.3f}")
+        chart.intervals(found, [place + offset for place in places], shape, "%{x:.3f}")
     published = [row.paper for row in rows]
-    add_dots(figure, published, list(places), marker(_PAPER, 12, 2), "paper %{x:.3f}")
-    return figure
+    chart.dots(published, list(places), marker(_PAPER, 12, 2), "paper %{x:.3f}")
+    return chart
 
 
-def contribution_plot(rows: Sequence[Contribution]) -> go.Figure:
+def contribution_plot(rows: Sequence[Contribution]) -> Chart:
     """Draw the mean decrease in impurity per parameter and mode."""
     names = [f"{r.knob} (paper: {r.paper_place})" if r.paper_place else r.knob for r in rows]
-    figure = row_chart(names, _ROW_PX)
+    chart = Chart.rows(names, _ROW_PX)
     for mode, offset in _OFFSETS.items():
         varied = [(y + offset, row) for y, row in enumerate(rows) if row.place[mode] is not None]
         mdi, places = [row.mdi[mode] for _, row in varied], [y for y, _ in varied]
-        add_dots(figure, mdi, places, marker(_MODES[mode][0], 10), "%{x:.3f}")
-    figure.update_xaxes(rangemode="tozero")
-    return figure
+        chart.dots(mdi, places, marker(_MODES[mode][0], 10), "%{x:.3f}")
+    chart.update_xaxes(rangemode="tozero")
+    return chart
 
 
-def improvement_plot(searches: Sequence[Search]) -> go.Figure:
+def improvement_plot(searches: Sequence[Search]) -> Chart:
     """Draw the improvement of each indicator: of the paper, and verified here."""
-    figure = row_chart([PAPER_NAMES[metric] for metric in INDICATORS], _ROW_PX)
+    chart = Chart.rows([PAPER_NAMES[metric] for metric in INDICATORS], _ROW_PX)
     table = paper()["table_2"]
     found: list[tuple[Shape, dict[str, float], str]] = [
         (_PAPER, improvements(table["default"], table["found"]), "paper")
@@ -83,20 +71,20 @@ def improvement_plot(searches: Sequence[Search]) -> go.Figure:
             )
     for shape, gained, name in found:
         percent, rows = [100 * gained[metric] for metric in INDICATORS], range(len(INDICATORS))
-        add_dots(figure, percent, list(rows), marker(shape, 11, 2), f"{name}: %{{x:.1f}} %")
-    add_rule(figure, x=0)
-    figure.update_xaxes(ticksuffix=" %")
-    return figure
+        chart.dots(percent, list(rows), marker(shape, 11, 2), f"{name}: %{{x:.1f}} %")
+    chart.rule(x=0)
+    chart.update_xaxes(ticksuffix=" %")
+    return chart
 
 
-def convergence_plot(searches: Sequence[Search]) -> go.Figure:
+def convergence_plot(searches: Sequence[Search]) -> Chart:
     """Draw the best fitness so far over the evaluations of each search."""
-    figure = canvas(_HEIGHT_PX, bottom=56)
+    chart = Chart(_HEIGHT_PX, bottom=56)
     for search in searches:
         look = _MODES[search.mode][0], "solid" if search.mode == "honest" else "dash"
         best, name = convergence(search), f"{MODE_NAMES[search.mode]}, seed {search.seed}"
         x, steps = list(range(1, len(best) + 1)), {"shape": "hv"}
-        add_line(figure, x, best, look, f"{name}: %{{y:.0f}}", size=5, line=steps)
-    add_rule(figure, y=paper()["genetic"]["fitness"], dash="dot")
-    figure.update_xaxes(title="evaluations")
-    return figure
+        chart.line(x, best, look, f"{name}: %{{y:.0f}}", size=5, line=steps)
+    chart.rule(y=paper()["genetic"]["fitness"], dash="dot")
+    chart.update_xaxes(title="evaluations")
+    return chart
