@@ -7,8 +7,7 @@ from base64 import b64decode
 from plotly.offline import get_plotlyjs
 from sample import pareto_view, study_view
 
-from lsmtune.report.canvas import Chart
-from lsmtune.report.frame import picture
+from lsmtune.report.canvas import Chart, picture
 from lsmtune.report.markup import Html, element, table
 from lsmtune.report.page import assembled, render_page
 

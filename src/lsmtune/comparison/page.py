@@ -7,10 +7,9 @@ import numpy as np
 from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
 from lsmtune.comparison.against_random import RANDOM, AgainstRandom, against_random
 from lsmtune.comparison.race import Outcome, Standing, at
-from lsmtune.report.canvas import Chart, Key, line_keys, line_look, ratio_axis, whiskers
+from lsmtune.report.canvas import Chart, Key, line_keys, line_look, picture, ratio_axis, whiskers
 from lsmtune.report.facts import workload_text
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, items, nowrap, table
+from lsmtune.report.markup import Html, element, items, nowrap, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import Ratio, counted, listed, unbroken

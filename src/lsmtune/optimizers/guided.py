@@ -17,8 +17,8 @@ from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.candidates import neighbours
 from lsmtune.optimizers.expectation import corrected
 from lsmtune.optimizers.gp_ucb import GpUcb
+from lsmtune.optimizers.judgement import chebyshev
 from lsmtune.optimizers.opening import ENOUGH
-from lsmtune.optimizers.outcomes import chebyshev
 from lsmtune.optimizers.points import Points
 
 _CONFIGS = 704

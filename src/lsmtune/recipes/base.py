@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
@@ -34,15 +34,16 @@ class Reproduction:
     lines: tuple[str, ...]
 
 
-class Recipe(Protocol):
-    """A packaged study that reproduces a published one."""
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A packaged study that reproduces a published one.
+
+    `flags` are the fields of Asked that the recipe uses, in addition to the program. `studies`
+    returns the studies that will run; they are checked before anything is created. `run` runs what
+    is missing: an interrupted recipe continues where it stopped.
+    """
 
     name: str
     flags: frozenset[str]
-    """Fields of Asked that the recipe uses, in addition to the program."""
-
-    def studies(self, asked: Asked) -> tuple[StudySettings, ...]:
-        """Return the studies that will run; they are checked before anything is created."""
-
-    def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
-        """Run what is missing. An interrupted recipe continues where it stopped."""
+    studies: Callable[[Asked], tuple[StudySettings, ...]]
+    run: Callable[[Asked, Home, Progress], Reproduction]

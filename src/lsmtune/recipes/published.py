@@ -7,8 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from lsmtune.report.frame import section
-from lsmtune.report.markup import Html, element, table
+from lsmtune.report.markup import Html, element, section, table
 from lsmtune.report.words import TIMES, Ratio, unbroken
 from lsmtune.stats import Interval
 
@@ -36,7 +35,17 @@ _MEANINGS: dict[Finding, str] = {
 @cache
 def published(package: str) -> dict[str, Any]:
     """Return the numbers of `published.toml` in a recipe's package."""
-    return tomllib.loads((files(package) / "published.toml").read_text(encoding="utf-8"))
+    return _read(package, "published.toml")
+
+
+def stated_claims(package: str) -> list[dict[str, Any]]:
+    """Return the claims of `claims.toml` in a recipe's package."""
+    claims: list[dict[str, Any]] = _read(package, "claims.toml")["claims"]
+    return claims
+
+
+def _read(package: str, name: str) -> dict[str, Any]:
+    return tomllib.loads((files(package) / name).read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

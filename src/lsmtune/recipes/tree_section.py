@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from lsmtune.metrics.measurement import Level
-from lsmtune.report.canvas import Key
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, table
+from lsmtune.report.canvas import Key, picture
+from lsmtune.report.markup import Html, element, section, table
 from lsmtune.report.plots import BASE_BAR, BEST_BAR, levels_plot
 from lsmtune.report.tree import LevelBar, Levels
 from lsmtune.report.words import number

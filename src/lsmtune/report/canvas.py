@@ -12,12 +12,17 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
+from lsmtune.report.markup import Html, element, items, join
 from lsmtune.report.words import Ratio
 from lsmtune.stats import Interval
 
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1)
 _RATIO_TICKS = (*_TICKS, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 3, 5, 10, 20, 50, 100)
 _TICKS_WANTED = 8
+_NO_SCRIPT = (
+    "This chart needs JavaScript. Without JavaScript, read the text and the tables of this page "
+    "instead."
+)
 
 
 class Shape(NamedTuple):
@@ -252,3 +257,23 @@ def whiskers(
 
 def _hover(text: str) -> dict[str, str]:
     return {"hovertemplate": f"{text}<extra></extra>"} if text else {"hoverinfo": "skip"}
+
+
+def picture(name: str, figure: Chart, keys: Iterable[Key], described: str, axis: str = "") -> Html:
+    """Return a chart: its key and its axis as text, its place, and its data for the script."""
+    glyphs = (
+        (element("span", k.shape.glyph, class_=k.shape.colour, aria_hidden="true"), k.meaning)
+        for k in keys
+    )
+    listed = items(map(join, glyphs), class_="key")
+    data = Html(figure.to_json().replace("<", "\\u003c"))
+    height = figure.layout.height
+    room = {"style": f"min-height:{height:g}px"} if height else {}
+    return element(
+        "figure",
+        listed if "<li>" in listed else "",
+        element("p", axis, class_="axis") if axis else "",
+        element("div", id=name, class_="plot", role="img", aria_label=described, **room),
+        element("script", data, type="application/json"),
+        element("noscript", _NO_SCRIPT),
+    )

@@ -14,7 +14,7 @@ from lsmtune.analysis.importance_words import (
     verdict_text,
 )
 from lsmtune.learning.effects import Interaction
-from lsmtune.report.frame import picture, section, simulated_note
+from lsmtune.report.canvas import picture
 from lsmtune.report.importance_plots import (
     EFFECT_KEYS,
     IMPORTANCE_KEYS,
@@ -26,8 +26,19 @@ from lsmtune.report.importance_plots import (
     overview_keys,
     overview_plot,
 )
-from lsmtune.report.markup import Html, code, codes, element, folded, items, join, nowrap, table
-from lsmtune.report.page import assembled
+from lsmtune.report.markup import (
+    Html,
+    code,
+    codes,
+    element,
+    folded,
+    items,
+    join,
+    nowrap,
+    section,
+    table,
+)
+from lsmtune.report.page import assembled, simulated_note
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import counted, label, number, sentence_start, unbroken
 

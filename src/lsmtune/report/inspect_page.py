@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.report.families_section import families_section
-from lsmtune.report.frame import picture, section
+from lsmtune.report.canvas import picture
 from lsmtune.report.inspect_families import has_several
 from lsmtune.report.inspect_plots import (
     JOB_KEYS,
@@ -23,6 +22,7 @@ from lsmtune.report.inspect_plots import (
     undrawn,
     written_plot,
 )
+from lsmtune.report.inspect_sections import families_section, given_section, options_section
 from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
@@ -39,8 +39,7 @@ from lsmtune.report.inspect_words import (
     stall_rows,
     title_text,
 )
-from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
-from lsmtune.report.options_sections import given_section, options_section
+from lsmtune.report.markup import Html, code, codes, element, folded, items, join, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import counted, number, quantity

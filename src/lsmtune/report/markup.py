@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from html import escape
 
+from lsmtune.report.words import unbroken
+
 
 class Html(str):
     """Text that is markup already and must not be escaped again."""
@@ -46,6 +48,12 @@ def nowrap(text: str) -> Html:
 def items(texts: Iterable[str], **attributes: str) -> Html:
     """Return an unordered list."""
     return element("ul", *(element("li", text) for text in texts), **attributes)
+
+
+def section(topic: str, title: str, *content: str) -> Html:
+    """Return a section: its topic, its finding as the title, and what shows it."""
+    heading = (element("p", topic, class_="topic"), element("h2", unbroken(title)))
+    return element("section", *heading, *content)
 
 
 _MANY_ROWS = 15

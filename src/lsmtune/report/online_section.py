@@ -6,10 +6,9 @@ from statistics import median
 
 from lsmtune.analysis.study_view import OnlineCall, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import Chart, Key, Shape, marker
+from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
 from lsmtune.report.figures import OptionRow, Unmeasured, option_row
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, folded, join, nowrap, table
+from lsmtune.report.markup import Html, element, folded, join, nowrap, section, table
 from lsmtune.report.memory_text import small_tree_text
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.search_plot import RAIL_PX, add_rail

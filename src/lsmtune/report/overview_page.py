@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from html import escape
 
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.report.canvas import Chart, Key, Shape
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, folded, join, table
+from lsmtune.report.canvas import Chart, Key, Shape, picture
+from lsmtune.report.markup import Html, element, folded, join, section, table
 from lsmtune.report.overview import Card, Claim, Finding, Overview, overview
 from lsmtune.report.page import assembled
 from lsmtune.report.sections import options_table, warnings_box

@@ -13,11 +13,10 @@ from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.report.comparison import Comparison, comparison
 from lsmtune.report.figures import convergence, failures, options
-from lsmtune.report.frame import section
 from lsmtune.report.front import pareto
 from lsmtune.report.front_section import front_section
 from lsmtune.report.headline import Headline, headline
-from lsmtune.report.markup import Html, element
+from lsmtune.report.markup import Html, element, section
 from lsmtune.report.online_section import online_sections
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.sections import (
@@ -33,6 +32,7 @@ from lsmtune.report.sections import (
 )
 from lsmtune.report.simplification_section import simplification_section
 from lsmtune.report.tree import stalls, trees
+from lsmtune.simulator import MODELLED_VERSION
 
 _PLOT = 'class="plot"'
 _METHOD = PageTexts(__package__, "method")
@@ -66,6 +66,17 @@ def assembled(title: str, parts: Iterable[Html], scripts: Sequence[str] | None =
         style=asset("page.css"),
         body=body,
         scripts="\n".join(used),
+    )
+
+
+def simulated_note() -> Html:
+    """Return a note that the numbers of a page are predictions."""
+    return element(
+        "p",
+        element("strong", "Simulated, not measured: "),
+        "all numbers on this page are predictions of the simulator, which models RocksDB "
+        f"{MODELLED_VERSION}.",
+        class_="warnings",
     )
 
 

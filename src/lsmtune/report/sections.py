@@ -7,6 +7,7 @@ from html import escape
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.metric_rows import MetricRow as ClaimRow
 from lsmtune.analysis.study_view import StudyView
+from lsmtune.report.canvas import picture
 from lsmtune.report.claim_text import metric_cells
 from lsmtune.report.comparison import Comparison, MetricRow
 from lsmtune.report.facts import Fact
@@ -19,9 +20,8 @@ from lsmtune.report.figures import (
     OptionRow,
     Options,
 )
-from lsmtune.report.frame import picture, section
 from lsmtune.report.headline import Headline
-from lsmtune.report.markup import Html, code, element, join, table
+from lsmtune.report.markup import Html, code, element, join, section, table
 from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, levels_plot
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.step_text import StepText

@@ -1,9 +1,8 @@
 """Section of a study's page: which changes of the winner bring the gain."""
 
 from lsmtune.analysis.simplification import Simplification
-from lsmtune.report.canvas import Chart, Shape, colour
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, items
+from lsmtune.report.canvas import Chart, Shape, colour, picture
+from lsmtune.report.markup import Html, element, items, section
 from lsmtune.report.simplification_text import (
     NEEDED_TITLE,
     needed_lines,

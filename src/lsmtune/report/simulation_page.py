@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsmtune.report.facts import workload_text
-from lsmtune.report.frame import section
-from lsmtune.report.markup import Html, code, codes, element, items, join, table
+from lsmtune.report.markup import Html, code, codes, element, items, join, section, table
 from lsmtune.report.page import assembled, asset
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import TIMES, label, listed, metric_value, unbroken

@@ -14,12 +14,11 @@ from lsmtune.analysis.swept_words import (
 )
 from lsmtune.analysis.upgrade import Upgrade, comparison_text
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import Chart, Key, Shape, colour, line_keys, line_look, whiskers
+from lsmtune.report.canvas import Chart, Key, Shape, colour, line_keys, line_look, picture, whiskers
 from lsmtune.report.facts import Fact
-from lsmtune.report.frame import picture, section, simulated_note
 from lsmtune.report.headline import system_facts
-from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, table
-from lsmtune.report.page import assembled
+from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, section, table
+from lsmtune.report.page import assembled, simulated_note
 from lsmtune.report.sections import facts_section, warnings_box
 from lsmtune.report.words import (
     Ratio,

@@ -30,12 +30,10 @@ from lsmtune.recipes.autotikv.study import (
     told,
 )
 from lsmtune.recipes.experiment import workload_lines
-from lsmtune.recipes.opening import opening, too_small_opening
+from lsmtune.recipes.opening import RATIO_KEYS, opening, ratio_chart, too_small_opening
 from lsmtune.recipes.published import change_text, times
-from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
-from lsmtune.report.canvas import Chart, Key, Shape, marker
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, code, items, join, table
+from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
+from lsmtune.report.markup import Html, code, items, join, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import numbers_table

@@ -10,12 +10,11 @@ from lsmtune.recipes.compaction_style.numbers import (
 )
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
 from lsmtune.recipes.experiment import method_lines
-from lsmtune.recipes.opening import opening, too_small_opening
+from lsmtune.recipes.opening import RATIO_KEYS, opening, ratio_chart, too_small_opening
 from lsmtune.recipes.published import change_text, claims_section
-from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
 from lsmtune.recipes.tree_section import depth_text, trees_section
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, items, table
+from lsmtune.report.canvas import picture
+from lsmtune.report.markup import Html, element, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import numbers_table

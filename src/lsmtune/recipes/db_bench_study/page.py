@@ -25,13 +25,12 @@ from lsmtune.recipes.db_bench_study.study import (
     paper,
 )
 from lsmtune.recipes.experiment import method_lines
-from lsmtune.recipes.opening import opening, too_small_opening
+from lsmtune.recipes.opening import RATIO_KEYS, opening, ratio_chart, too_small_opening
 from lsmtune.recipes.published import change_text, claims_section, times
-from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
 from lsmtune.recipes.tree_section import depth_text, trees_section
-from lsmtune.report.frame import picture, section
+from lsmtune.report.canvas import picture
 from lsmtune.report.inspect_page import shape_section, stalls_section
-from lsmtune.report.markup import Html, code, element, items, table
+from lsmtune.report.markup import Html, code, element, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section

@@ -38,9 +38,9 @@ from lsmtune.recipes.jin2022.study import (
     Search,
 )
 from lsmtune.recipes.opening import opening, too_small_opening
-from lsmtune.report.frame import picture, section
+from lsmtune.report.canvas import picture
 from lsmtune.report.importance_page import importance_sections
-from lsmtune.report.markup import Html, code, element, items, join, table
+from lsmtune.report.markup import Html, code, element, items, join, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import number

@@ -14,10 +14,9 @@ from lsmtune.recipes.sst_size.numbers import (
     swept_metric,
 )
 from lsmtune.recipes.sst_size.study import FILES, FIXED, MEMTABLES, Results
-from lsmtune.report.canvas import Chart, Key, Shape, marker
+from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
 from lsmtune.report.facts import workload_text
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, items, table
+from lsmtune.report.markup import Html, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section
