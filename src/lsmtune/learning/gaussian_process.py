@@ -124,10 +124,7 @@ class Prior:
 
 
 def fit_process(
-    points: Floats,
-    outcomes: Floats,
-    categorical: NDArray[np.bool_],
-    prior: Prior | None = None,
+    points: Floats, outcomes: Floats, categorical: NDArray[np.bool_], prior: Prior | None = None
 ) -> GaussianProcess:
     """The process that most probably gave the outcomes.
 

@@ -49,12 +49,7 @@ class OptunaOptimizer:
     """
 
     def __init__(
-        self,
-        name: str,
-        summary: str,
-        make_sampler: MakeSampler,
-        choose: Choose,
-        select: Select,
+        self, name: str, summary: str, make_sampler: MakeSampler, choose: Choose, select: Select
     ) -> None:
         self.name = name
         self.summary = summary

@@ -43,11 +43,7 @@ _NAME_ABOVE = 0.42
 _LOWER = Shape("circle", "●", "best")
 _HIGHER = Shape("diamond", "◆", "base")
 _UNCLEAR = Shape("circle-open", "○", "soft")
-RATIO_KEYS = (
-    Key(_LOWER, "lower"),
-    Key(_HIGHER, "higher"),
-    Key(_UNCLEAR, "no clear difference"),
-)
+RATIO_KEYS = (Key(_LOWER, "lower"), Key(_HIGHER, "higher"), Key(_UNCLEAR, "no clear difference"))
 _LEAST, _MOST = 0.9, 1.1
 
 

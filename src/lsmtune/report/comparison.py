@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Literal
 
-from lsmtune.analysis.metric_rows import compared_runs
+from lsmtune.analysis.metric_rows import compared_runs, metric_row
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.limits import Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS, Metric
@@ -144,30 +143,18 @@ def metric_groups(view: StudyView) -> dict[Group, list[str]]:
 def _row(
     view: StudyView, name: str, group: Group, best: Sequence[Metrics], base: Sequence[Metrics]
 ) -> MetricRow:
-    metric = METRICS[name]
-    base_median, best_median = (_median(name, runs) for runs in (base, best))
-    ratio = _ratio(view, name, best_median, base_median) if metric.better else None
+    row, ratio = metric_row(view, name, best, base), None
+    if row.metric.better and row.ratio is not None:
+        ratio = Ratio.of(row.interval) if row.interval else Ratio(row.ratio)
     return MetricRow(
-        metric=metric,
+        metric=row.metric,
         group=group,
-        base=base_median,
-        best=best_median,
+        base=row.baseline,
+        best=row.winner,
         ratio=ratio,
         gain=ratio.gain(name) if ratio else None,
-        limit=_limit(_checked_limits(view), name, base_median) if ratio else None,
+        limit=_limit(_checked_limits(view), name, row.baseline) if ratio else None,
     )
-
-
-def _median(name: str, runs: Sequence[Metrics]) -> float | None:
-    values = [run[name] for run in runs if name in run]
-    return median(values) if values else None
-
-
-def _ratio(view: StudyView, name: str, best: float | None, base: float | None) -> Ratio | None:
-    if view.verification is not None:
-        interval = view.verification.verdict.ratios.get(name)
-        return Ratio.of(interval) if interval else None
-    return Ratio(best / base) if best and base and best > 0 and base > 0 else None
 
 
 def _checked_limits(view: StudyView) -> Sequence[Limit]:

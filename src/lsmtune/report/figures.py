@@ -14,13 +14,7 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import JIN2022, Goal
 from lsmtune.report.headline_text import percent
 from lsmtune.report.memory_text import small_tree_text
-from lsmtune.report.words import (
-    Ratio,
-    counted,
-    knob_value,
-    listed,
-    option_value,
-)
+from lsmtune.report.words import Ratio, counted, knob_value, listed, option_value
 from lsmtune.stats import geometric_mean
 from lsmtune.trials import Role, Status
 
@@ -301,10 +295,7 @@ def goal_axis(goal: Goal) -> str:
 def failures(view: StudyView) -> Failures:
     """Return the failed and pruned runs in their order."""
     ended = tuple(trial for trial in view.trials if trial.status.failed or trial in view.cut)
-    return Failures(
-        title=_failures_title(view),
-        rows=tuple(_failed(trial) for trial in ended),
-    )
+    return Failures(title=_failures_title(view), rows=tuple(_failed(trial) for trial in ended))
 
 
 def _failures_title(view: StudyView) -> str:

@@ -16,10 +16,7 @@ _SEEN = Shape("circle", "●", "best")
 _UNSEEN = Shape("circle-open", "○", "soft")
 _MEASURED = Shape("circle", "●", "best")
 _MODELLED = Shape("line-ew", "━", "base")
-IMPORTANCE_KEYS = (
-    Key(_SEEN, "needed for the prediction"),
-    Key(_UNSEEN, "not shown to be needed"),
-)
+IMPORTANCE_KEYS = (Key(_SEEN, "needed for the prediction"), Key(_UNSEEN, "not shown to be needed"))
 EFFECT_KEYS = (
     Key(_MEASURED, "mean of the runs (95 %)"),
     Key(_MODELLED, "prediction if only this knob changes"),

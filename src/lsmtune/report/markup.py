@@ -95,7 +95,12 @@ def table(
 
 def folded(summary: str, *content: str) -> Html:
     """Return content that is shown after a click on its summary."""
-    return element("details", element("summary", summary), *content, class_="fold")
+    return details(summary, *content, class_="fold")
+
+
+def details(summary: str, *content: str, **attributes: str) -> Html:
+    """Return content that is shown after a click, without the look of a fold."""
+    return element("details", element("summary", summary), *content, **attributes)
 
 
 def _row(cells: list[str]) -> Html:

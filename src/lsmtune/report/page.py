@@ -62,10 +62,7 @@ def assembled(title: str, parts: Iterable[Html], scripts: Sequence[str] | None =
             element("script", Html(asset("plots.js"))),
         ]
     return Template(asset("page.html")).substitute(
-        title=element("title", title),
-        style=asset("page.css"),
-        body=body,
-        scripts="\n".join(used),
+        title=element("title", title), style=asset("page.css"), body=body, scripts="\n".join(used)
     )
 
 

@@ -73,11 +73,7 @@ def _add_best_so_far(chart: Chart, record: Convergence) -> None:
     chart.rule(y=1)
     if record.best:
         chart.add_annotation(
-            x=record.best[0],
-            y=log10(record.best[1]),
-            text="winner",
-            yshift=16,
-            showarrow=False,
+            x=record.best[0], y=log10(record.best[1]), text="winner", yshift=16, showarrow=False
         )
 
 

@@ -1,7 +1,7 @@
 """Sections of a study's page: a title with the finding, a sentence, a chart or a table."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from lsmtune.analysis.claim import Claim
@@ -21,20 +21,13 @@ from lsmtune.report.figures import (
     Options,
 )
 from lsmtune.report.headline import Headline
-from lsmtune.report.markup import Html, code, element, join, section, table
+from lsmtune.report.markup import Html, code, details, element, join, section, table
 from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, levels_plot
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.step_text import StepText
 from lsmtune.report.trade_text import TRADES_TITLE
 from lsmtune.report.tree import Stalls, Trees
-from lsmtune.report.words import (
-    counted,
-    label,
-    number,
-    quantity,
-    unbroken,
-    unit_text,
-)
+from lsmtune.report.words import counted, label, number, quantity, unbroken, unit_text
 
 _CAMEL = re.compile("(?<=[a-z]{3})(?=[A-Z])")
 """Place where a name such as kCompactionStyleLevel may break."""
@@ -87,8 +80,7 @@ def _result_table(claim: Claim, *, folded: bool) -> Html:
     runs = pairs if claim.pairs else "the runs of the search, not verified"
     rows = (_result_cells(row) for row in claim.rows)
     shown = table(f"The result: medians over {runs}", heads, rows)
-    summary = element("summary", "The numbers and limits as a table")
-    return element("details", summary, shown) if folded else shown
+    return details("The numbers and limits as a table", shown) if folded else shown
 
 
 def _result_cells(row: ClaimRow) -> list[str]:
@@ -212,16 +204,9 @@ def _trials(record: Convergence) -> Html:
         (str(n), element("span", outcome, class_="prose"), value)
         for n, outcome, value in sorted([*measured, *unmeasured])
     )
-    return element(
-        "details",
-        element("summary", "The trials as a table"),
-        table(
-            "The trials in order",
-            ("trial", "outcome", record.axis.replace(", logarithmic", "")),
-            rows,
-            fold=False,
-        ),
-    )
+    heads = ("trial", "outcome", record.axis.replace(", logarithmic", ""))
+    grid = table("The trials in order", heads, rows, fold=False)
+    return details("The trials as a table", grid)
 
 
 def _outcome(trial: Measured) -> str:
@@ -251,24 +236,17 @@ def comparison_section(record: Comparison) -> Html:
         element("p", record.see),
         drawn,
         element("p", unbroken(record.caveat), class_="note"),
-        element(
-            "details",
-            element("summary", f"{counted(len(record.main), 'main metric')} as a table"),
-            _metrics(f"The main metrics, {record.runs}", record.main),
-        ),
-        element(
-            "details",
-            element("summary", f"{counted(len(record.others), 'more metric')} as a table"),
-            _metrics(f"All other metrics, {record.runs}", record.others),
-        )
+        _metrics("main metric", f"The main metrics, {record.runs}", record.main),
+        _metrics("more metric", f"All other metrics, {record.runs}", record.others)
         if record.others
         else "",
     )
 
 
-def _metrics(caption: str, rows: Iterable[MetricRow]) -> Html:
+def _metrics(noun: str, caption: str, rows: Sequence[MetricRow]) -> Html:
     heads = ("metric", "unit", "baseline", "winner", "winner / baseline", "meaning")
-    return table(caption, heads, map(_cells, rows))
+    shown = table(caption, heads, map(_cells, rows))
+    return details(f"{counted(len(rows), noun)} as a table", shown)
 
 
 def _cells(row: MetricRow) -> list[str]:
@@ -326,20 +304,11 @@ def failures_section(record: Failures) -> Html:
 
 
 def _failed_cells(row: FailedTrial) -> list[str]:
+    meaning = row.meaning.removeprefix(f"{row.status}: ")
+    options = (element("div", code(text)) for text in row.differences)
     return [
         join([str(row.number), element("small", row.role)]),
-        join(
-            [
-                element("strong", row.status),
-                element("small", row.meaning.removeprefix(f"{row.status}: ")),
-            ]
-        ),
+        join([element("strong", row.status), element("small", meaning)]),
         element("span", row.reason, class_="prose"),
-        element(
-            "details",
-            element("summary", counted(len(row.differences), "option")),
-            *(element("div", code(text)) for text in row.differences),
-        )
-        if row.differences
-        else "none",
+        details(counted(len(row.differences), "option"), *options) if row.differences else "none",
     ]

@@ -2,12 +2,7 @@
 
 from lsmtune.analysis.experiment_runs import metric
 from lsmtune.analysis.swept_words import answers
-from lsmtune.recipes.compaction_style.numbers import (
-    claims,
-    paper,
-    tree,
-    universal_of_level,
-)
+from lsmtune.recipes.compaction_style.numbers import claims, paper, tree, universal_of_level
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
 from lsmtune.recipes.experiment import method_lines
 from lsmtune.recipes.opening import RATIO_KEYS, opening, ratio_chart, too_small_opening

@@ -52,10 +52,7 @@ def specs(asked: Asked) -> dict[EngineName, StudySettings]:
     """Return the experiment of each engine."""
     num = asked.num or _NUM
     records = Workload(
-        name="readrandomwriterandom",
-        num=num,
-        get_percent=50,
-        operations=_OPERATIONS_A_RECORD * num,
+        name="readrandomwriterandom", num=num, get_percent=50, operations=_OPERATIONS_A_RECORD * num
     )
     transactions = Workload(name="tpcc", operations=_TRANSACTIONS)
     programs: dict[EngineName, str] = {**PROGRAMS, "rocksdb": asked.program}

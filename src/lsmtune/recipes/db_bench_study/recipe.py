@@ -49,10 +49,7 @@ def _command(results: Results, name: Any) -> dict[str, Any]:
     part = results.parts[name]
     metrics = ("throughput_ops_s", "get_found")
     cell = published_cell(name)
-    return {
-        "num": part.load.num,
-        **{m: part.mean(cell, metric(m)) for m in metrics},
-    }
+    return {"num": part.load.num, **{m: part.mean(cell, metric(m)) for m in metrics}}
 
 
 def _store(results: Results, store: str) -> dict[str, Any]:

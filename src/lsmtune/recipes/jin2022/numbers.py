@@ -11,13 +11,7 @@ from lsmtune.analysis.shipped_runs import Mode
 from lsmtune.learning.variance import one_way_p
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, jin2022_fitness, median_metrics
-from lsmtune.recipes.jin2022.study import (
-    INDICATORS,
-    MODES,
-    Results,
-    Screening,
-    Search,
-)
+from lsmtune.recipes.jin2022.study import INDICATORS, MODES, Results, Screening, Search
 from lsmtune.recipes.published import published
 from lsmtune.stats import Interval
 from lsmtune.verdict import Pair

@@ -29,14 +29,7 @@ from lsmtune.recipes.jin2022.plots import (
     convergence_plot,
     improvement_plot,
 )
-from lsmtune.recipes.jin2022.study import (
-    EXACT,
-    INDICATORS,
-    MODE_NAMES,
-    MODES,
-    Results,
-    Search,
-)
+from lsmtune.recipes.jin2022.study import EXACT, INDICATORS, MODE_NAMES, MODES, Results, Search
 from lsmtune.recipes.opening import opening, too_small_opening
 from lsmtune.report.canvas import picture
 from lsmtune.report.importance_page import importance_sections

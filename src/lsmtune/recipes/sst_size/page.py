@@ -20,14 +20,7 @@ from lsmtune.report.markup import Html, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section
-from lsmtune.report.words import (
-    TIMES,
-    counted,
-    metric_value,
-    number,
-    quantity,
-    sentence_start,
-)
+from lsmtune.report.words import TIMES, counted, metric_value, number, quantity, sentence_start
 
 _TOPIC = "SST file size of RocksDB (2021), run again"
 _TEXTS = PageTexts(__package__)

@@ -49,10 +49,7 @@ class Results:
 def spec(asked: Asked) -> StudySettings:
     """Return the experiment: a fixed number of operations, or the published hour with `full`."""
     sweep = Sweep(
-        factors={
-            FILES: {"target_file_size_base": SIZES},
-            MEMTABLES: {"write_buffer_size": SIZES},
-        },
+        factors={FILES: {"target_file_size_base": SIZES}, MEMTABLES: {"write_buffer_size": SIZES}},
         fixed=FIXED,
         repeats=asked.repeats or 3,
         metrics=METRICS,
