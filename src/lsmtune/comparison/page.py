@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
-from lsmtune.comparison.against_random import RANDOM, AgainstRandom, against_random
-from lsmtune.comparison.race import Outcome, Standing, at
+from lsmtune.comparison.race import RANDOM, AgainstRandom, Outcome, Standing, against_random, at
 from lsmtune.report.canvas import Chart, Key, line_keys, line_look, picture, ratio_axis, whiskers
 from lsmtune.report.facts import workload_text
 from lsmtune.report.markup import Html, element, items, nowrap, section, table

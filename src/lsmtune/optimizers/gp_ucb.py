@@ -15,10 +15,10 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.base import Earlier, Observation, seen
-from lsmtune.optimizers.candidates import CandidateSearch
 from lsmtune.optimizers.expectation import Expectation, expectation, joined
 from lsmtune.optimizers.judgement import chebyshev
 from lsmtune.optimizers.opening import ENOUGH, opening
+from lsmtune.optimizers.points import CandidateSearch
 from lsmtune.optimizers.random_search import RandomSearch
 
 

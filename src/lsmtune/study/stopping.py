@@ -8,10 +8,9 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.learning.factors import Floats
 from lsmtune.learning.gaussian_process import expected_improvement, fit_process
 from lsmtune.optimizers.base import Observation, seen
-from lsmtune.optimizers.candidates import CandidateSearch
 from lsmtune.optimizers.expectation import MOST_TRIALS
 from lsmtune.optimizers.judgement import chosen_trials, outcomes
-from lsmtune.optimizers.points import Points
+from lsmtune.optimizers.points import CandidateSearch, Points
 
 _DECISIONS = 3
 """So many in a row must expect nothing: a single one may overlook where the gain is."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import log
 from typing import Any, Literal
 
@@ -113,9 +114,8 @@ class Results:
     blind: Experiment
 
 
-def paper() -> dict[str, Any]:
-    """Return the published numbers and recommendations."""
-    return published(__package__)
+paper = partial(published, __package__)
+"""Function that returns the published numbers and recommendations."""
 
 
 def specs(asked: Asked) -> tuple[StudySettings, ...]:
