@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from html import escape
 
-from lsmtune.report.canvas import Chart, Key, Shape, colour, ratio_axis
+from lsmtune.report.canvas import Chart, Key, Shape, colour, picture, ratio_axis
 from lsmtune.report.markup import Html, element
 from lsmtune.report.words import sentence_start, unbroken
 from lsmtune.stats import Interval
@@ -43,11 +43,16 @@ _NAME_ABOVE = 0.42
 _LOWER = Shape("circle", "●", "best")
 _HIGHER = Shape("diamond", "◆", "base")
 _UNCLEAR = Shape("circle-open", "○", "soft")
-RATIO_KEYS = (Key(_LOWER, "lower"), Key(_HIGHER, "higher"), Key(_UNCLEAR, "no clear difference"))
+_RATIO_KEYS = (Key(_LOWER, "lower"), Key(_HIGHER, "higher"), Key(_UNCLEAR, "no clear difference"))
 _LEAST, _MOST = 0.9, 1.1
 
 
-def ratio_chart(rows: Mapping[str, Interval]) -> Chart:
+def ratio_picture(name: str, rows: Mapping[str, Interval], described: str, axis: str) -> Html:
+    """Return the chart of ratios by the names of their rows."""
+    return picture(name, _ratio_chart(rows), _RATIO_KEYS, described, axis)
+
+
+def _ratio_chart(rows: Mapping[str, Interval]) -> Chart:
     """Draw one row per ratio, on a logarithmic axis around 1; the names are above the rows."""
     chart = Chart(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
     for shape in (_LOWER, _HIGHER, _UNCLEAR):

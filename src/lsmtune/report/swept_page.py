@@ -188,11 +188,18 @@ def _answers(swept: Swept, metric: SweptMetric) -> Html:
 def _cells(swept: Swept, metric: SweptMetric, described: str) -> Html:
     if metric.few_flushes:
         return Html()
-    figure, keys = cell_plot(swept, metric), cell_keys(swept, metric)
-    return picture(f"cells-{metric.metric}", figure, keys, described, cell_axis(metric))
+    return cell_picture(f"cells-{metric.metric}", swept, metric, described)
 
 
-def cell_axis(metric: SweptMetric) -> str:
+def cell_picture(
+    name: str, swept: Swept, metric: SweptMetric, described: str, chart: Chart | None = None
+) -> Html:
+    """Return the chart of the cells; `chart` replaces the usual one."""
+    shown = chart or cell_plot(swept, metric)
+    return picture(name, shown, cell_keys(swept, metric), described, _cell_axis(metric))
+
+
+def _cell_axis(metric: SweptMetric) -> str:
     """Return what the chart of a metric shows."""
     better = METRICS[metric.metric].better
     side = f" ({better} is better)" if better else ""

@@ -30,7 +30,7 @@ from lsmtune.recipes.autotikv.study import (
     told,
 )
 from lsmtune.recipes.experiment import workload_lines
-from lsmtune.recipes.opening import RATIO_KEYS, opening, ratio_chart, too_small_opening
+from lsmtune.recipes.opening import opening, ratio_picture, too_small_opening
 from lsmtune.recipes.published import change_text, times
 from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
 from lsmtune.report.markup import Html, code, items, join, section, table
@@ -103,7 +103,7 @@ def _opening(results: Results, found: list[Claim]) -> Html:
     sentence = _TEXTS.text("opening")
     return opening(
         _TOPIC, answer(found), sentence,
-        picture("effects", ratio_chart(rows), RATIO_KEYS, sentence,
+        ratio_picture("effects", rows, sentence,
                 "ratio per knob, with 95 % interval; above 1, the recommended value is better"),
         _TEXTS.html("about"),
     )  # fmt: skip

@@ -22,7 +22,7 @@ def universal_of_level(part: Part, name: str) -> Interval | None:
 
 def tree(part: Part, style: int) -> tuple[Level, ...]:
     """Return the levels after the first run of a style."""
-    return next(iter(part.experiment.trees.get((style,), ())), ())
+    return part.experiment.first_tree((style,))
 
 
 def claims(results: Results) -> Iterator[Claim]:

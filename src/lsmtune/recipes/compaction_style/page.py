@@ -5,10 +5,9 @@ from lsmtune.analysis.swept_words import answers
 from lsmtune.recipes.compaction_style.numbers import claims, paper, tree, universal_of_level
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
 from lsmtune.recipes.experiment import method_lines
-from lsmtune.recipes.opening import RATIO_KEYS, opening, ratio_chart, too_small_opening
+from lsmtune.recipes.opening import opening, ratio_picture, too_small_opening
 from lsmtune.recipes.published import change_text, claims_section
 from lsmtune.recipes.tree_section import depth_text, trees_section
-from lsmtune.report.canvas import picture
 from lsmtune.report.markup import Html, element, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
@@ -74,7 +73,7 @@ def _opening(results: Results) -> Html:
     sentence = _TEXTS.text("opening")
     return opening(
         _TOPIC, answer(first), sentence,
-        picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
+        ratio_picture("ratios", rows, sentence,
                 "universal / level, with 95 % interval"),
         *(element("p", unbroken(_sentence(part))) for part in others),
         _TEXTS.html("compare"),

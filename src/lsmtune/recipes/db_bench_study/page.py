@@ -25,15 +25,14 @@ from lsmtune.recipes.db_bench_study.study import (
     paper,
 )
 from lsmtune.recipes.experiment import method_lines
-from lsmtune.recipes.opening import RATIO_KEYS, opening, ratio_chart, too_small_opening
+from lsmtune.recipes.opening import opening, ratio_picture, too_small_opening
 from lsmtune.recipes.published import change_text, claims_section, times
 from lsmtune.recipes.tree_section import depth_text, trees_section
-from lsmtune.report.canvas import picture
 from lsmtune.report.inspect_page import shape_section, stalls_section
 from lsmtune.report.markup import Html, code, element, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
-from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section
+from lsmtune.report.swept_page import cell_picture, cell_plot, numbers_section
 from lsmtune.report.words import TIMES, label, listed, metric_value, number, sentence_start
 
 _TOPIC = "db_bench and other stores (2021), run again"
@@ -89,7 +88,7 @@ def _opening(results: Results) -> Html:
     sentence = _TEXTS.text("opening")
     return opening(
         _TOPIC, answer(results), sentence,
-        picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
+        ratio_picture("ratios", rows, sentence,
                 "other store / RocksDB, with 95 % interval"),
         _TEXTS.html("about"),
     )  # fmt: skip
@@ -150,8 +149,7 @@ def _command_section(results: Results, name: Name) -> Html:
     title = effects[0][0]
     return section(
         f"{name}: effect of the published options", title,
-        picture(f"command-{name}", cell_plot(swept, drawn), cell_keys(swept, drawn), title,
-                cell_axis(drawn)),
+        cell_picture(f"command-{name}", swept, drawn, title),
         items(text for texts in effects for text in texts[:2]),
     )  # fmt: skip
 
@@ -159,7 +157,7 @@ def _command_section(results: Results, name: Name) -> Html:
 def _inside(part: Experiment) -> Iterator[Html]:
     """Yield the trees and the stalls of fillrandom, with the defaults and the published options."""
     cells = (DEFAULT, PUBLISHED)
-    first, second = (next(iter(part.trees.get(cell, ())), ()) for cell in cells)
+    first, second = (part.first_tree(cell) for cell in cells)
     if first or second:
         title = (
             f"The tree has {depth_text(first)} with {OPTION_NAMES[0]}, and {depth_text(second)} "
@@ -205,7 +203,7 @@ def _store_section(results: Results, name: str) -> Html:
     title = "Too few runs to compare the stores"
     if changes:
         title = f"Compared with RocksDB: {'; '.join(changes)}"
-    plot = cell_plot(swept, drawn).update_traces(mode="markers")  # stores have no order
+    chart = cell_plot(swept, drawn).update_traces(mode="markers")  # stores have no order
     mysql = results.parts["myrocks"].mean(ALIKE, metric(name))
     last = "" if mysql is None else " " + _TEXTS.text(
         "without_myrocks", label=label(name), value=metric_value(name, mysql)
@@ -213,14 +211,13 @@ def _store_section(results: Results, name: str) -> Html:
     return section(
         label(name), title,
         _TEXTS.html("store", last=last),
-        picture(f"stores-{name}", plot, cell_keys(swept, drawn), title,
-                cell_axis(drawn)),
+        cell_picture(f"stores-{name}", swept, drawn, title, chart),
     )  # fmt: skip
 
 
 def _store_trees(results: Results) -> Iterator[Html]:
     experiment = results.parts["stores"]
-    trees = [next(iter(experiment.trees.get(cell, ())), ()) for cell in (ROCKSDB, LEVELDB)]
+    trees = [experiment.first_tree(cell) for cell in (ROCKSDB, LEVELDB)]
     if any(trees):
         yield trees_section(
             "Levels of the two LSM stores", "The same records in RocksDB and in LevelDB",

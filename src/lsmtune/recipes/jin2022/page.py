@@ -208,7 +208,7 @@ def _search_row(search: Search) -> list[str]:
         if found is None
         else [_interval(found.exact, 0), _interval(found.published, 0), str(found.pairs)]
     )
-    return [f"{MODE_NAMES[search.mode]}, seed {search.seed}", *shown, *checked]
+    return [search.name, *shown, *checked]
 
 
 def _table_2(results: Results) -> Html:
@@ -221,9 +221,10 @@ def _table_2(results: Results) -> Html:
     ]
     for search in results.searches:
         if (found := verified(search.pairs)) is not None:
-            name = f"{MODE_NAMES[search.mode]}, seed {search.seed}"
-            rows.append([f"{name}: default", *_cells(found.base), "0"])
-            rows.append([f"{name}: winner", *_cells(found.found), f"{found.exact.median:.0f}"])
+            rows.append([f"{search.name}: default", *_cells(found.base), "0"])
+            rows.append(
+                [f"{search.name}: winner", *_cells(found.found), f"{found.exact.median:.0f}"]
+            )
     return section(
         "Table 2 and figure 9: the winners",
         "Improvement of each metric over the default",
@@ -253,8 +254,8 @@ def _changes(results: Results) -> Iterator[Html]:
         if search.changed:
             values = sorted(search.changed.items())
             yield table(
-                f"Changes of the winner: {MODE_NAMES[search.mode]}, seed {search.seed} (sizes of "
-                "the LSM tree at 1/64 of the full size)",
+                f"Changes of the winner: {search.name} (sizes of the LSM tree at 1/64 of the full "
+                "size)",
                 ("parameter", "value"),
                 [[code(name), str(value)] for name, value in values],
             )

@@ -11,7 +11,7 @@ from lsmtune.recipes.jin2022.numbers import (
     paper,
     verified,
 )
-from lsmtune.recipes.jin2022.study import INDICATORS, MODE_NAMES, MODES, Search
+from lsmtune.recipes.jin2022.study import INDICATORS, MODES, Search
 from lsmtune.report.canvas import Chart, Key, Shape, marker
 
 _ROW_PX = 28
@@ -66,9 +66,7 @@ def improvement_plot(searches: Sequence[Search]) -> Chart:
     for search in searches:
         if (proven := verified(search.pairs)) is not None:
             gained = improvements(proven.base, proven.found)
-            found.append(
-                (_MODES[search.mode][0], gained, f"{MODE_NAMES[search.mode]}, seed {search.seed}")
-            )
+            found.append((_MODES[search.mode][0], gained, search.name))
     for shape, gained, name in found:
         percent, rows = [100 * gained[metric] for metric in INDICATORS], range(len(INDICATORS))
         chart.dots(percent, list(rows), marker(shape, 11, 2), f"{name}: %{{x:.1f}} %")
@@ -82,9 +80,9 @@ def convergence_plot(searches: Sequence[Search]) -> Chart:
     chart = Chart(_HEIGHT_PX, bottom=56)
     for search in searches:
         look = _MODES[search.mode][0], "solid" if search.mode == "honest" else "dash"
-        best, name = convergence(search), f"{MODE_NAMES[search.mode]}, seed {search.seed}"
+        best = convergence(search)
         x, steps = list(range(1, len(best) + 1)), {"shape": "hv"}
-        chart.line(x, best, look, f"{name}: %{{y:.0f}}", size=5, line=steps)
+        chart.line(x, best, look, f"{search.name}: %{{y:.0f}}", size=5, line=steps)
     chart.rule(y=paper()["genetic"]["fitness"], dash="dot")
     chart.update_xaxes(title="evaluations")
     return chart

@@ -19,7 +19,7 @@ from lsmtune.report.facts import workload_text
 from lsmtune.report.markup import Html, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
-from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section
+from lsmtune.report.swept_page import cell_keys, cell_picture, cell_plot, numbers_section
 from lsmtune.report.words import TIMES, counted, metric_value, number, quantity, sentence_start
 
 _TOPIC = "SST file size of RocksDB (2021), run again"
@@ -73,8 +73,7 @@ def _opening(results: Results) -> Html:
     sentence = _TEXTS.text("opening", largest=_sizes()[-1], smallest=_sizes()[0])
     return opening(
         _TOPIC, answer(results), sentence,
-        picture("which", cell_plot(experiment.swept, found), cell_keys(experiment.swept, found),
-                answer(results), cell_axis(found)),
+        cell_picture("which", experiment.swept, found, answer(results)),
         _TEXTS.html("compare", version=experiment.version, machine=experiment.machine),
     )  # fmt: skip
 
