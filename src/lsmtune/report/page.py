@@ -116,20 +116,20 @@ def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> I
 
 def _method_section(view: StudyView) -> Html:
     """Return how the study measures, in a few sentences."""
-    load, is_searched = view.workload, view.best_trial is not None
+    load = view.workload
     shown = {
         "prepared": load.preset.prepared,
         "loaded": not load.preset.prepared,
         "probed": load.preset.prepared and load.kind == "write",
-        "direct_reads": load.direct_reads,
+        "direct_reads": bool(load.direct_reads),
         "only_reads": load.kind == "read",
         "write_amp": True,
         "memory": view.all_sizes_scale,
         "memory_of_trials": not view.all_sizes_scale,
-        "pruned": view.cut,
-        "pairs": view.verification,
-        "unverified": is_searched and not view.verification,
-        "objectives": view.objective.pareto and view.verification,
+        "pruned": bool(view.cut),
+        "pairs": view.verification is not None,
+        "unverified": view.best_trial is not None and view.verification is None,
+        "objectives": view.objective.pareto and view.verification is not None,
     }
-    paragraphs = (_METHOD.html(name) for name, is_shown in shown.items() if is_shown)
+    paragraphs = (element("p", text) for text in _METHOD.shown(shown))
     return section("Method", "How the trials were measured", *paragraphs)

@@ -1,6 +1,7 @@
 """Texts of pages: paragraphs in the file `page.toml` next to the code of a page."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -32,6 +33,11 @@ class PageTexts:
     def html(self, name: str, /, **values: object) -> Html:
         """Return the paragraphs of a text as markup."""
         return join(element("p", text) for text in self.paragraphs(name, **values))
+
+    def shown(self, conditions: Mapping[str, bool], /, **values: object) -> list[str]:
+        """Return the paragraphs of the texts whose condition holds, in the order given."""
+        names = (name for name, is_shown in conditions.items() if is_shown)
+        return [part for name in names for part in self.paragraphs(name, **values)]
 
     def names(self) -> list[str]:
         """Return the names of all texts in their order."""
