@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from lsmtune.experiment import Sweep
 from lsmtune.report.markup import Html, element, section, table
 from lsmtune.report.words import TIMES, Ratio, unbroken
 from lsmtune.stats import Interval
@@ -32,19 +33,26 @@ _MEANINGS: dict[Finding, str] = {
 }
 
 
-@cache
 def published(package: str) -> dict[str, Any]:
     """Return the numbers of `published.toml` in a recipe's package."""
-    return _read(package, "published.toml")
+    return read_toml(package, "published.toml")
 
 
 def stated_claims(package: str) -> list[dict[str, Any]]:
     """Return the claims of `claims.toml` in a recipe's package."""
-    claims: list[dict[str, Any]] = _read(package, "claims.toml")["claims"]
+    claims: list[dict[str, Any]] = read_toml(package, "claims.toml")["claims"]
     return claims
 
 
-def _read(package: str, name: str) -> dict[str, Any]:
+def planned(package: str, name: str, repeats: int | None, **more: Any) -> Sweep:
+    """Return an experiment of `experiments.toml`; `repeats` and `more` replace what it says."""
+    told = {**read_toml(package, "experiments.toml")[name], **more}
+    return Sweep(**(told if repeats is None else {**told, "repeats": repeats}))
+
+
+@cache
+def read_toml(package: str, name: str) -> dict[str, Any]:
+    """Return the contents of a file in a recipe's package."""
     return tomllib.loads((files(package) / name).read_text(encoding="utf-8"))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from lsmtune.recipes.opening import opening, too_small_opening
-from lsmtune.recipes.published import change_text, claims_section, times
+from lsmtune.recipes.published import change_text, claims_section, planned, times
 from lsmtune.recipes.sst_size.numbers import (
     WRITTEN,
     against_least,
@@ -13,7 +13,7 @@ from lsmtune.recipes.sst_size.numbers import (
     paper,
     swept_metric,
 )
-from lsmtune.recipes.sst_size.study import FILES, FIXED, MEMTABLES, Results
+from lsmtune.recipes.sst_size.study import FILES, MEMTABLES, Results
 from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
 from lsmtune.report.facts import workload_text
 from lsmtune.report.markup import Html, items, section, table
@@ -147,9 +147,13 @@ def _hits(results: Results) -> Html:
 
 def _method(results: Results) -> Html:
     swept = results.experiment.swept
+    fixed = planned(__package__, "sst-size", None).fixed
     texts = [
         *workload_text(results.experiment.load),
-        *(f"In all runs: {name} = {value}" for name, value in FIXED.items()),
+        *(
+            f"In all runs: {name} = {value}"
+            for name, value in planned(__package__, "sst-size", None).fixed.items()
+        ),
         f"The experiment has {number(swept.runs)} runs. {swept.failed} runs failed.",
         *_TEXTS.paragraphs("method", times=counted(swept.blocks, "time")),
         *swept.warnings,
