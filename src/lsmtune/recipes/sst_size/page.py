@@ -150,10 +150,7 @@ def _method(results: Results) -> Html:
     fixed = planned(__package__, "sst-size", None).fixed
     texts = [
         *workload_text(results.experiment.load),
-        *(
-            f"In all runs: {name} = {value}"
-            for name, value in planned(__package__, "sst-size", None).fixed.items()
-        ),
+        *(f"In all runs: {name} = {value}" for name, value in fixed.items()),
         f"The experiment has {number(swept.runs)} runs. {swept.failed} runs failed.",
         *_TEXTS.paragraphs("method", times=counted(swept.blocks, "time")),
         *swept.warnings,
