@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from lsmtune.experiment import Sweep
 from lsmtune.report.markup import Html, element, section, table
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import TIMES, Ratio, unbroken
 from lsmtune.stats import Interval
 
@@ -17,20 +18,7 @@ Finding = Literal["confirmed", "contradicted", "not decided", "not judged"]
 _LARGE_FACTOR = 2
 _COUNTED = ("number of ", "bytes ", "gets ")
 """Beginnings of nouns that are counted: fewer bytes, but less space."""
-_MEANINGS: dict[Finding, str] = {
-    "confirmed": "The result “confirmed” means that the whole 95 % interval of the measured ratio "
-    "agrees with the claim.",
-    "contradicted": (
-        "The result “contradicted” means that the whole 95 % interval of the measured ratio shows "
-        "the opposite of the claim."
-    ),
-    "not decided": (
-        "The result “not decided” means that the runs show no clear difference, or that there are "
-        "too few runs. A larger --repeats makes the interval of the measured ratio narrower."
-    ),
-    "not judged": "The result “not judged” means that the runs write too little data to judge the "
-    "claim.",
-}
+_MEANINGS = PageTexts(__package__)
 
 
 def published(package: str) -> dict[str, Any]:
@@ -122,7 +110,7 @@ def claims_section(claims: Sequence[Claim]) -> Html:
     if used == {"not judged"}:
         title = "No claim is judged"
     rows = [[claim.statement, claim.finding, _evidence(claim)] for claim in claims]
-    legend = " ".join(text for finding, text in _MEANINGS.items() if finding in used)
+    legend = " ".join(_MEANINGS.shown({name: name in used for name in get_args(Finding)}))
     return section(
         "Published claims", title,
         element("p", unbroken(legend)),

@@ -7,7 +7,7 @@ from html import escape
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.metric_rows import MetricRow as ClaimRow
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.report.canvas import picture
+from lsmtune.report.canvas import Key, picture
 from lsmtune.report.claim_text import metric_cells
 from lsmtune.report.comparison import Comparison, MetricRow
 from lsmtune.report.facts import Fact
@@ -26,7 +26,7 @@ from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, l
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.step_text import StepText
 from lsmtune.report.trade_text import TRADES_TITLE
-from lsmtune.report.tree import Stalls, Trees
+from lsmtune.report.tree import Levels, Stalls, Trees
 from lsmtune.report.words import counted, label, number, quantity, unbroken, unit_text
 
 _CAMEL = re.compile("(?<=[a-z]{3})(?=[A-Z])")
@@ -273,15 +273,20 @@ def _judged(row: MetricRow) -> Html:
 def trees_section(record: Trees) -> Html:
     """Return the levels of baseline and winner, a chart per quantity."""
     pictures = (
-        element(
-            "div",
-            element("h3", levels.title),
-            element("p", levels.see, class_="note"),
-            picture(name, levels_plot(levels), LEVEL_KEYS, f"{levels.title}. {levels.see}"),
-        )
+        levels_picture(name, levels, LEVEL_KEYS, f"{levels.title}. {levels.see}")
         for name, levels in (("size", record.size), ("written", record.written))
     )
     return section("LSM trees", record.title, element("div", *pictures, class_="pair"))
+
+
+def levels_picture(name: str, levels: Levels, keys: Iterable[Key], described: str) -> Html:
+    """Return the chart of one quantity of two trees, with its title and how to read it."""
+    return element(
+        "div",
+        element("h3", levels.title),
+        element("p", levels.see, class_="note"),
+        picture(name, levels_plot(levels), keys, described),
+    )
 
 
 def stalls_section(record: Stalls) -> Html:
