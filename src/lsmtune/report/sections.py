@@ -8,7 +8,7 @@ from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.metric_rows import MetricRow as ClaimRow
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.report.canvas import Key, picture
-from lsmtune.report.claim_text import metric_cells
+from lsmtune.report.claim_text import ClaimText, metric_cells
 from lsmtune.report.comparison import Comparison, MetricRow
 from lsmtune.report.facts import Fact
 from lsmtune.report.figures import (
@@ -20,7 +20,6 @@ from lsmtune.report.figures import (
     OptionRow,
     Options,
 )
-from lsmtune.report.headline import Headline
 from lsmtune.report.markup import Html, code, details, element, join, section, table
 from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, levels_plot
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
@@ -33,35 +32,34 @@ _CAMEL = re.compile("(?<=[a-z]{3})(?=[A-Z])")
 """Place where a name such as kCompactionStyleLevel may break."""
 
 
-def header(view: StudyView, head: Headline, compared: Comparison | None) -> Html:
+def header(view: StudyView, claim: Claim, text: ClaimText, compared: Comparison | None) -> Html:
     """Return the first screen: the claim, one sentence, warnings, a chart and a table."""
     chart: Html | str = ""
     if compared is not None and compared.key:
         chart = picture(
             "result", comparison_plot(compared.key),
-            comparison_keys(compared.key), f"{head.claim}. {compared.see}", compared.axis,
+            comparison_keys(compared.key), f"{text.headline}. {compared.see}", compared.axis,
         )  # fmt: skip
     reasons, details = (
-        join(element("p", unbroken(text)) for text in texts)
-        for texts in (head.text.reasons, head.text.details)
+        join(element("p", unbroken(line)) for line in lines)
+        for lines in (text.reasons, text.details)
     )
     return element(
         "header",
         element("p", f"Tuning study {view.name}{_load(view)}", class_="topic"),
-        element("h1", unbroken(head.claim)),
-        _answers(head),
+        element("h1", unbroken(text.headline)),
+        _answers(text),
         chart,
-        _result_table(head.record, folded=bool(chart)) if head.record.rows else "",
-        element("p", unbroken(head.text.summary)) if head.text.answers else "",
+        _result_table(claim, folded=bool(chart)) if claim.rows else "",
+        element("p", unbroken(text.summary)) if text.answers else "",
         reasons,
-        warnings_box(head.warnings),
+        warnings_box(text.warnings),
         details,
     )
 
 
-def _answers(head: Headline) -> Html:
+def _answers(texts: ClaimText) -> Html:
     """Return gain, cost, trust, what to do next, and the way back, in rows of a few lines."""
-    texts = head.text
     rows = [(name, element("p", unbroken(text))) for name, text in texts.answers]
     if not rows:
         rows.append(("result", element("p", unbroken(texts.summary))))
@@ -94,9 +92,9 @@ def _result_cells(row: ClaimRow) -> list[str]:
     return [join([name, " ", element("small", small)]), *cells]
 
 
-def trades_section(head: Headline) -> Html:
+def trades_section(text: ClaimText) -> Html:
     """Return the better configs that break one default limit, with the flags that allow them."""
-    return section("Limits", TRADES_TITLE, *map(_step, head.text.trades))
+    return section("Limits", TRADES_TITLE, *map(_step, text.trades))
 
 
 def _step(step: StepText) -> Html:

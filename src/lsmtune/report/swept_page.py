@@ -16,10 +16,10 @@ from lsmtune.analysis.upgrade import Upgrade, comparison_text
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.canvas import Chart, Key, Shape, colour, line_keys, line_look, picture, whiskers
 from lsmtune.report.facts import Fact
-from lsmtune.report.headline import system_facts
 from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, section, table
 from lsmtune.report.page import assembled, simulated_note
 from lsmtune.report.sections import facts_section, warnings_box
+from lsmtune.report.study_facts import system_facts
 from lsmtune.report.words import (
     Ratio,
     counted,
