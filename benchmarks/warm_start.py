@@ -23,8 +23,7 @@ from lsmtune.comparison.race import Curve, search, trials_to
 from lsmtune.knobs.types import Config
 from lsmtune.learning.threads import one_thread
 from lsmtune.objective import parse_objective
-from lsmtune.optimizers.base import Observation, Optimizer
-from lsmtune.optimizers.earlier import Earlier
+from lsmtune.optimizers.base import Earlier, Observation, Optimizer
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.spaces import knob_space

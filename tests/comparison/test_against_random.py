@@ -2,9 +2,8 @@
 
 import re
 
-from lsmtune.comparison.against_random import against_random
 from lsmtune.comparison.page import headline_text, render_comparison
-from lsmtune.comparison.race import Curve, Outcome, outcome
+from lsmtune.comparison.race import Curve, Outcome, against_random, outcome
 from lsmtune.spec import StudySettings
 
 SEEDS = range(1, 9)

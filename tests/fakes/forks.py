@@ -29,7 +29,7 @@ from fakes.jars import fetch_as_told
 from fakes.patience import PATIENCE_S
 from lsmtune import cli
 from lsmtune.engines.libraries import maven
-from lsmtune.report.canvas import canvas
+from lsmtune.report.canvas import Chart
 from lsmtune.report.page import packed_plotly
 from lsmtune.study import busy, calibration, runner
 
@@ -190,7 +190,7 @@ def warm_up() -> None:
     """Do once what would take long in every fork: imports, and what a page needs."""
     for module in pkgutil.iter_modules(cli.__path__):
         import_module(f"{cli.__name__}.{module.name}")
-    canvas(100)
+    Chart(100)
     packed_plotly()
     gc.collect()
     gc.freeze()  # a collection in a fork would copy the memory of all of it

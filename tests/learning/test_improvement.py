@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lsmtune.learning.improvement import expected_improvement
+from lsmtune.learning.gaussian_process import expected_improvement
 
 
 def test_it_is_the_mean_of_what_lies_below_the_best() -> None:

@@ -5,7 +5,7 @@ from landscapes import make_space
 from optuna.distributions import FloatDistribution, IntDistribution
 
 from lsmtune.knobs.types import Config
-from lsmtune.optimizers.encoding import distributions, to_params, to_values
+from lsmtune.optimizers.optuna_adapter import distributions, to_params, to_values
 
 
 def test_configs_come_back_as_they_were() -> None:

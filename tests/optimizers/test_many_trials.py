@@ -16,11 +16,9 @@ from conformance import check_is_legal
 from landscapes import Landscape, base_first, mixed, shared_space, smooth, trade_off
 
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.optimizers.base import Observation, Optimizer
-from lsmtune.optimizers.chosen_trials import chosen_trials
-from lsmtune.optimizers.earlier import Earlier
+from lsmtune.optimizers.base import Earlier, Observation, Optimizer
 from lsmtune.optimizers.expectation import MOST_TRIALS, expectation
-from lsmtune.optimizers.judgement import incumbent, ranking
+from lsmtune.optimizers.judgement import chosen_trials, incumbent, ranking
 from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
 
 KNOBS = (

@@ -16,7 +16,7 @@ from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.autotikv import study
 from lsmtune.recipes.autotikv.numbers import FINDINGS, Claim, claims, too_small
 from lsmtune.recipes.autotikv.page import answer, best_so_far, render_autotikv
-from lsmtune.recipes.autotikv.recipe import AutoTikv
+from lsmtune.recipes.autotikv.recipe import AUTOTIKV
 from lsmtune.recipes.autotikv.study import NAMES, Results, paper, run, specs
 from lsmtune.recipes.base import Asked
 from lsmtune.store.home import Home
@@ -212,7 +212,7 @@ def test_finished_runs_are_not_repeated(
 
 
 def test_searches_are_known_before_a_run() -> None:
-    wanted = AutoTikv().studies(Asked())
+    wanted = AUTOTIKV.studies(Asked())
     assert [spec.study for spec in wanted] == [spec.study for spec in specs(Asked())]
     assert len(wanted) == len(NAMES) + 1
 

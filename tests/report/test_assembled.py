@@ -7,13 +7,12 @@ from base64 import b64decode
 from plotly.offline import get_plotlyjs
 from sample import pareto_view, study_view
 
-from lsmtune.report.canvas import canvas
-from lsmtune.report.frame import picture
+from lsmtune.report.canvas import Chart, picture
 from lsmtune.report.markup import Html, element, table
 from lsmtune.report.page import assembled, render_page
 
 MOST_BYTES = 2_200_000
-CHART = picture("chart", canvas(100), [], "a chart")
+CHART = picture("chart", Chart(100), [], "a chart")
 
 
 def packed_library(page: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from sample import EMPTY, pareto_view, study_view, trial
 
 from lsmtune.report.front import Front, pareto
-from lsmtune.report.front_plot import front_keys, front_plot
+from lsmtune.report.front_section import front_keys, front_plot
 from lsmtune.report.page import render_page
 from lsmtune.trials import Role
 

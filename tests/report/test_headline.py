@@ -8,23 +8,28 @@ import pytest
 from sample import EMPTY, LIMITS, study_view, trial
 
 from lsmtune.analysis.claim import claim_of
+from lsmtune.analysis.study_view import StudyView
+from lsmtune.report.claim_text import claim_text
 from lsmtune.report.facts import workload_text
-from lsmtune.report.headline import headline
 from lsmtune.report.headline_text import headline_of
+from lsmtune.report.study_facts import study_facts
 from lsmtune.report.words import Ratio, label, number, quantity
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Workload
 
 
-def test_headline_prints_the_claim() -> None:
+def facts_of(view: StudyView) -> dict[str, tuple[str, ...]]:
+    return dict(study_facts(view, claim_of(view)))
+
+
+def test_text_of_a_claim_begins_with_its_headline() -> None:
     for view in (study_view(), study_view(verifications=()), study_view(**EMPTY)):
-        head = headline(view)
-        assert head.record == claim_of(view)
-        assert head.claim == headline_of(head.record)
+        claim = claim_of(view)
+        assert claim_text(claim).headline == headline_of(claim)
 
 
 def test_facts_name_workload_constraints_and_machine() -> None:
-    facts = dict(headline(study_view()).facts)
+    facts = facts_of(study_view())
     workload = " ".join(facts["Workload"])
     assert facts["Workload"][0].startswith("fillrandom: ")
     assert all(value in workload for value in ("200,000", "16 bytes", "1,024 bytes", "0.5"))
@@ -35,9 +40,9 @@ def test_facts_name_workload_constraints_and_machine() -> None:
 
 
 def test_constraints_of_an_unverified_winner_have_values() -> None:
-    facts = dict(headline(study_view(verifications=())).facts)
+    facts = facts_of(study_view(verifications=()))
     assert all("kept" in text for text in facts["Limits"])
-    nothing = dict(headline(study_view(**EMPTY)).facts)
+    nothing = facts_of(study_view(**EMPTY))
     assert len(nothing["Limits"]) == len(LIMITS)
     assert not any("kept" in text for text in nothing["Limits"])
 
@@ -85,7 +90,7 @@ def test_workload_text_has_all_parameters() -> None:
 
 def test_baseline_facts_are_shown() -> None:
     facts = ("your OPTIONS file mine", "no plug-in comparator")
-    assert dict(headline(study_view(base_facts=facts)).facts)["Baseline"] == facts
+    assert facts_of(study_view(base_facts=facts))["Baseline"] == facts
 
 
 def test_pruned_trials_are_counted_apart_from_failed_ones() -> None:
@@ -94,7 +99,7 @@ def test_pruned_trials_are_counted_apart_from_failed_ones() -> None:
         trial(6, Role.TRIAL, None, status=Status.CRASHED),
         trial(7, Role.TRIAL, None, status=Status.CUT),
     )
-    search = dict(headline(study_view(**EMPTY, trials=runs)).facts)["Search"]
+    search = facts_of(study_view(**EMPTY, trials=runs))["Search"]
     assert any(re.findall(r"\d+", text) == ["3", "1", "2"] for text in search)
 
 

@@ -21,7 +21,7 @@ from sample import (
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.study_view import Change, StudyView
-from lsmtune.report.headline import headline
+from lsmtune.report.headline_text import headline_of
 from lsmtune.report.overview_page import render_overview
 from lsmtune.report.page import render_page
 from lsmtune.trials import Role, Status
@@ -124,7 +124,7 @@ def test_page_starts_with_the_claim_and_its_chart(name: str) -> None:
     view = VIEWS[name]
     page = render_page(view)
     first = page[page.index("<header>") : page.index("</header>")]
-    assert (headline(view).claim in html.unescape(first).replace("\xa0", " ")) is True
+    assert (headline_of(claim_of(view)) in html.unescape(first).replace("\xa0", " ")) is True
     assert ('id="result"' in first) is (view.best is not None)
     for step in claim_of(view).steps:
         assert step.command is None or step.command in html.unescape(page)

@@ -50,6 +50,10 @@ class Experiment:
         counts = [n for cell, n in self.flushes.items() if cells is None or cell in cells]
         return too_small(min(counts, default=None), self.load.num, needed)
 
+    def first_tree(self, cell: Cell) -> tuple[Level, ...]:
+        """Return the levels after the first run of a cell; empty if they are unknown."""
+        return next(iter(self.trees.get(cell, ())), ())
+
     def by_block(self, cell: Cell, value: Value) -> dict[int, float]:
         """Return the measured values of a cell by block."""
         values = ((run.block, value(run)) for run in self.outcome.runs if run.cell == cell)

@@ -1,7 +1,7 @@
 """The metrics that a claim compares: winner, or nearest trial, with the baseline."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
@@ -12,7 +12,7 @@ from lsmtune.objective import Metrics, median_metrics
 from lsmtune.stats import Interval
 from lsmtune.verdict import Side, side_of
 
-RowRole = Literal["objective", "constraint", "speed"]
+RowRole = Literal["objective", "constraint", "speed", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +48,22 @@ def metric_rows(view: StudyView) -> Iterator[MetricRow]:
     roles.setdefault(speed, "speed")
     for name, role in roles.items():
         found = tuple(c for c in constraints if c.limit.metric == name)
-        values = [_median(name, runs) for runs in (base, best)]
-        if role == "objective" or found or any(value is not None for value in values):
-            yield _row(view, name, role, values, found)
+        row = metric_row(view, name, best, base)
+        if role == "objective" or found or not (row.baseline is None and row.winner is None):
+            yield replace(row, role=role, constraints=found)
 
 
-def _row(
-    view: StudyView,
-    name: str,
-    role: RowRole,
-    values: Sequence[float | None],
-    constraints: tuple[Constraint, ...],
+def metric_row(
+    view: StudyView, name: str, best: Sequence[Metrics], base: Sequence[Metrics]
 ) -> MetricRow:
-    baseline, winner = values
+    """Return a metric of the compared runs, without role and limits."""
+    baseline, winner = (_median(name, runs) for runs in (base, best))
     interval = view.verification.verdict.ratios.get(name) if view.verification else None
     ratio = interval.median if interval else None
     if view.verification is None and baseline and winner and baseline > 0 and winner > 0:
         ratio = winner / baseline
     side = side_of(name, interval) if interval else "undecided"
-    return MetricRow(METRICS[name], role, baseline, winner, ratio, interval, side, constraints)
+    return MetricRow(METRICS[name], "other", baseline, winner, ratio, interval, side, ())
 
 
 def compared_runs(view: StudyView) -> tuple[list[Metrics], list[Metrics]]:

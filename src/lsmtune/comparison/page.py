@@ -3,16 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
-from lsmtune.comparison.against_random import RANDOM, AgainstRandom, against_random
-from lsmtune.comparison.race import Outcome, Standing, at
-from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.comparison.race import RANDOM, AgainstRandom, Outcome, Standing, against_random, at
+from lsmtune.report.canvas import Chart, Key, line_keys, line_look, picture, ratio_axis, whiskers
 from lsmtune.report.facts import workload_text
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, items, nowrap, table
+from lsmtune.report.markup import Html, element, items, nowrap, section, table
 from lsmtune.report.page import assembled
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import Ratio, counted, listed, unbroken
 from lsmtune.spec import StudySettings
 
@@ -21,24 +19,21 @@ _MARKS = 12
 _BAND = (0.25, 0.75)
 _NAMED = 3
 _FEW_SEARCHES = 5
-_SEE = (
-    "The chart shows the cost (value of the objective) of the best config so far, relative to the "
-    "baseline. A lower cost is better."
-)
+_TEXTS = PageTexts(__package__)
 _AXIS = "cost / baseline, median of all searches; whiskers span the middle half"
 
 
 def render_comparison(found: Outcome, spec: StudySettings, *, real: bool) -> str:
     """Return the comparison as one HTML page without external requests."""
     compared = against_random(found)
-    title = headline_text(found, compared)
+    title, see = headline_text(found, compared), _TEXTS.text("see")
     parts = [
         element(
             "header",
             element("p", _topic(found, spec, real=real), class_="topic"),
             element("h1", unbroken(title)),
-            element("p", _SEE),
-            picture("curves", curves_plot(found), keys(found), f"{title}. {_SEE}", _AXIS),
+            element("p", see),
+            picture("curves", curves_plot(found), keys(found), f"{title}. {see}", _AXIS),
         ),
         _against_random(found, compared),
         _numbers(found),
@@ -79,8 +74,7 @@ def _against_random(found: Outcome, compared: Sequence[AgainstRandom]) -> Html:
     if not compared:
         return section(
             "Random search", "Random search was not compared",
-            element("p", "Add `random` to the compared optimizers to see which optimizers beat "
-                         "random search."),
+            _TEXTS.html("alone"),
         )  # fmt: skip
     ends = {standing.optimizer: standing.best_at[found.trials] for standing in found.standings}
     rows = [
@@ -113,36 +107,24 @@ def _verdict(each: AgainstRandom) -> str:
 
 def keys(found: Outcome) -> list[Key]:
     """Return one mark per optimizer, the best first."""
-    return [
-        Key(shape, standing.optimizer)
-        for standing, (shape, _) in zip(found.standings, _lines(found), strict=True)
-    ]
+    return line_keys(standing.optimizer for standing in found.standings)
 
 
-def _lines(found: Outcome) -> list[tuple[Shape, str]]:
-    return [LINES[place % len(LINES)] for place in range(len(found.standings))]
-
-
-def curves_plot(found: Outcome) -> go.Figure:
+def curves_plot(found: Outcome) -> Chart:
     """Draw the median of the best cost so far; whiskers span the middle half of the searches."""
-    figure = canvas(_HEIGHT_PX, bottom=56)
+    chart = Chart(_HEIGHT_PX, bottom=56)
     drawn: list[float] = [1.0]
-    for standing, (shape, dash) in zip(found.standings, _lines(found), strict=True):
+    for index, standing in enumerate(found.standings):
         places, low, middle, high = _course(found, standing)
         drawn += [*low, *high]
-        figure.add_scatter(
-            x=places, y=middle, mode="lines+markers", marker=marker(shape, 7),
-            line={"color": colour(shape.colour), "width": 2, "dash": dash},
-            error_y={
-                "type": "data", "thickness": 1, "width": 3, "color": colour(shape.colour),
-                "array": [h - m for h, m in zip(high, middle, strict=True)],
-                "arrayminus": [m - lo for m, lo in zip(middle, low, strict=True)],
-            },
-            hovertemplate=f"{standing.optimizer}, %{{x}} trials: %{{y:.3f}}<extra></extra>",
+        look, spans = line_look(index), zip(middle, low, high, strict=True)
+        chart.line(
+            places, middle, look, f"{standing.optimizer}, %{{x}} trials: %{{y:.3f}}",
+            size=7, line={"width": 2}, error_y=whiskers(look[0], spans, thickness=1, width=3),
         )  # fmt: skip
-    figure.update_xaxes(title="trials")
-    figure.update_yaxes(ratio_axis(min(drawn) * 0.98, max(drawn) * 1.02))
-    return figure
+    chart.update_xaxes(title="trials")
+    chart.update_yaxes(ratio_axis(min(drawn) * 0.98, max(drawn) * 1.02))
+    return chart
 
 
 def _course(
@@ -180,41 +162,16 @@ def _method(found: Outcome, spec: StudySettings, *, real: bool) -> Html:
 
 
 def _method_lines(found: Outcome, spec: StudySettings, *, real: bool) -> Iterator[str]:
-    yield (
-        "For each optimizer, lsmtune computes the ratio of its cost to the cost of random search. "
-        "An optimizer beats random search if the whole interval of this ratio is below 1. All "
-        "intervals together are correct with 95 % probability (Bonferroni)."
-    )
+    yield from _TEXTS.paragraphs("method")
     if found.reference is not None:
-        yield (
-            f"The cost {found.target:.3f} in the table is the median cost of the optimizer "
-            f"{found.reference} after {counted(found.trials, 'trial')}. The table shows how many "
-            "trials each optimizer needs to reach this cost."
-        )
+        yield from _TEXTS.paragraphs(
+            "target", target=f"{found.target:.3f}", reference=found.reference,
+            trials=counted(found.trials, "trial"),
+        )  # fmt: skip
     if found.standings[0].repeats <= _FEW_SEARCHES:
-        yield (
-            "With 5 searches or fewer per optimizer, the interval of a median extends from the "
-            "lowest to the highest value."
-        )
+        yield from _TEXTS.paragraphs("few_searches")
     if real:
         yield from workload_text(spec.workload)
-        yield (
-            "For each seed, the optimizers run one after the other. Each cost is the value of one "
-            "measured run, so the costs of all optimizers contain chance."
-        )
+        yield from _TEXTS.paragraphs("on_engine")
     else:
-        yield (
-            "In this comparison, the optimizers search on a model instead of a real engine. The "
-            "model predicts the metrics of a config. It was trained on the measured runs of "
-            f"RocksDB {SHIPPED_VERSION} that ship with lsmtune (method: gradient boosting). Real "
-            "runs of the same config give different values, so lsmtune adds random noise of the "
-            "same size to each prediction."
-        )
-        yield (
-            "An optimizer sees only values with noise, and chooses its best config from these "
-            "values. The chart shows the cost of the chosen config, predicted without noise."
-        )
-        yield (
-            "On a real engine, some configs fail. The model predicts a cost for these configs "
-            "too. The model is less accurate for configs that are unlike all measured configs."
-        )
+        yield from _TEXTS.paragraphs("on_model", version=SHIPPED_VERSION)

@@ -1,4 +1,7 @@
-"""Searches of several optimizers as curves, and the summary of each optimizer."""
+"""Searches of several optimizers as curves, the summary of each, and who beats random search.
+
+Only an optimizer that beats random search has learnt something.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +14,13 @@ from pydantic import Field, FiniteFloat
 
 from lsmtune.comparison.model import Modelled
 from lsmtune.optimizers.base import Observation, Optimizer
-from lsmtune.stats import Interval, median_interval
+from lsmtune.stats import (
+    Interval,
+    median_interval,
+    of_several,
+    ratio_interval,
+    unpaired_ratio_interval,
+)
 
 MARKS = (8, 16, 24, 36, 50, 75, 100, 150, 200)
 """Numbers of trials after which the best cost is reported, and the last trial in addition."""
@@ -147,3 +156,59 @@ def outcome_document(found: Outcome) -> dict[str, object]:
             for s in found.standings
         },
     }
+
+
+RANDOM = "random"
+_MIN_SEARCHES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstRandom:
+    """Final cost of an optimizer divided by that of random search, over all seeds.
+
+    `ratio` is None if an optimizer ran fewer than two searches.
+    """
+
+    optimizer: str
+    ratio: Interval | None
+
+    @property
+    def beats(self) -> bool:
+        """True if the whole interval is below 1."""
+        return self.ratio is not None and self.ratio.high < 1
+
+    @property
+    def loses(self) -> bool:
+        """True if the whole interval is above 1."""
+        return self.ratio is not None and self.ratio.low > 1
+
+
+def against_random(found: Outcome) -> tuple[AgainstRandom, ...]:
+    """Return one record per optimizer, the best first; empty without random search.
+
+    All intervals together hold at 95 % (Bonferroni).
+    """
+    names = [standing.optimizer for standing in found.standings]
+    if RANDOM not in names:
+        return ()
+    others = [name for name in names if name != RANDOM]
+    ends = {name: _ends(found, name) for name in names}
+    confidence = of_several(len(others))
+    return tuple(
+        AgainstRandom(name, _ratio(ends[name], ends[RANDOM], confidence)) for name in others
+    )
+
+
+def _ends(found: Outcome, name: str) -> dict[int, float]:
+    """Return the final cost of each search by its seed."""
+    return {curve.seed: curve.costs[-1] for curve in found.curves if curve.optimizer == name}
+
+
+def _ratio(own: dict[int, float], random: dict[int, float], confidence: float) -> Interval | None:
+    seeds = sorted(own.keys() & random.keys())
+    if min(len(own), len(random)) < _MIN_SEARCHES or min(*own.values(), *random.values()) <= 0:
+        return None
+    if len(seeds) >= _MIN_SEARCHES:
+        pairs = [own[seed] for seed in seeds], [random[seed] for seed in seeds]
+        return ratio_interval(*pairs, confidence)
+    return unpaired_ratio_interval([*own.values()], [*random.values()], confidence)

@@ -61,11 +61,7 @@ def least_squares(outcome: Floats, matrix: Floats) -> LeastSquares:
     residuals = outcome - matrix @ params
     rank = int(kept.sum())
     return LeastSquares(
-        params,
-        (inverse**2).sum(axis=1),
-        float(residuals @ residuals),
-        rank,
-        len(outcome) - rank,
+        params, (inverse**2).sum(axis=1), float(residuals @ residuals), rank, len(outcome) - rank
     )
 
 

@@ -57,3 +57,18 @@ class Optimizer(Protocol):
 def seen(history: Sequence[Observation]) -> frozenset[Config]:
     """The configs that have been tried."""
     return frozenset(observation.config for observation in history)
+
+
+FEWEST = 5
+"""Measured runs without which an earlier study tells nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier study's runs in the knobs of the space that is searched now, its base first.
+
+    The values are of the objective that is asked for now, against that study's own base.
+    """
+
+    study: str
+    observations: tuple[Observation, ...]

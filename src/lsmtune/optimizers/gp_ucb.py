@@ -14,12 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
-from lsmtune.optimizers.base import Observation, seen
-from lsmtune.optimizers.candidates import CandidateSearch
-from lsmtune.optimizers.earlier import Earlier
+from lsmtune.optimizers.base import Earlier, Observation, seen
 from lsmtune.optimizers.expectation import Expectation, expectation, joined
+from lsmtune.optimizers.judgement import chebyshev
 from lsmtune.optimizers.opening import ENOUGH, opening
-from lsmtune.optimizers.outcomes import chebyshev
+from lsmtune.optimizers.points import CandidateSearch
 from lsmtune.optimizers.random_search import RandomSearch
 
 

@@ -16,8 +16,7 @@ from lsmtune.learning.factors import Floats
 from lsmtune.learning.threads import one_thread
 from lsmtune.objective import limit_penalty
 from lsmtune.optimizers.base import Observation, seen
-from lsmtune.optimizers.chosen_trials import chosen_trials
-from lsmtune.optimizers.judgement import judged
+from lsmtune.optimizers.judgement import chosen_trials, judged
 from lsmtune.optimizers.random_search import RandomSearch
 
 _RANDOM_ROUNDS = 10

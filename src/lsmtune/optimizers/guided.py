@@ -14,12 +14,11 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.base import Observation, seen
-from lsmtune.optimizers.candidates import neighbours
 from lsmtune.optimizers.expectation import corrected
 from lsmtune.optimizers.gp_ucb import GpUcb
+from lsmtune.optimizers.judgement import chebyshev
 from lsmtune.optimizers.opening import ENOUGH
-from lsmtune.optimizers.outcomes import chebyshev
-from lsmtune.optimizers.points import Points
+from lsmtune.optimizers.points import Points, neighbours
 
 _CONFIGS = 704
 """So many configs are searched on the simulator before the first trial."""

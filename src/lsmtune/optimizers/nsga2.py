@@ -10,7 +10,7 @@ from optuna.trial import FrozenTrial
 
 from lsmtune.knobs.types import Knob
 from lsmtune.optimizers.base import Observation
-from lsmtune.optimizers.chosen_trials import best_first
+from lsmtune.optimizers.judgement import best_first
 from lsmtune.optimizers.optuna_adapter import Choice, OptunaOptimizer
 
 _POPULATION = 8

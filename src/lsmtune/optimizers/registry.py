@@ -10,7 +10,7 @@ from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.optimizers.base import Optimizer
 
 if TYPE_CHECKING:
-    from lsmtune.optimizers.earlier import Earlier
+    from lsmtune.optimizers.base import Earlier
     from lsmtune.optimizers.guided import Foretell
 
 

@@ -7,7 +7,7 @@ from optuna.samplers import BaseSampler, TPESampler
 
 from lsmtune.knobs.types import Knob
 from lsmtune.optimizers.base import Observation
-from lsmtune.optimizers.chosen_trials import chosen_trials
+from lsmtune.optimizers.judgement import chosen_trials
 from lsmtune.optimizers.optuna_adapter import Choice, OptunaOptimizer
 
 _FEWEST_SHARE = 0.2

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import engine_of
@@ -70,15 +70,16 @@ class Reproduction:
     lines: tuple[str, ...]
 
 
-class Recipe(Protocol):
-    """A packaged study that reproduces a published one."""
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A packaged study that reproduces a published one.
+
+    `flags` are the fields of Asked that the recipe uses, in addition to the program. `studies`
+    returns the studies that will run; they are checked before anything is created. `run` runs what
+    is missing: an interrupted recipe continues where it stopped.
+    """
 
     name: str
     flags: frozenset[str]
-    """Fields of Asked that the recipe uses, in addition to the program."""
-
-    def studies(self, asked: Asked) -> tuple[StudySettings, ...]:
-        """Return the studies that will run; they are checked before anything is created."""
-
-    def run(self, asked: Asked, home: Home, opener: Opener) -> Reproduction:
-        """Run what is missing. An interrupted recipe continues where it stopped."""
+    studies: Callable[[Asked], tuple[StudySettings, ...]]
+    run: Callable[[Asked, Home, Opener], Reproduction]

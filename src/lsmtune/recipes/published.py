@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from lsmtune.report.frame import section
-from lsmtune.report.markup import Html, element, table
+from lsmtune.experiment import Sweep
+from lsmtune.report.markup import Html, element, section, table
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import TIMES, Ratio, unbroken
 from lsmtune.stats import Interval
 
@@ -17,26 +18,30 @@ Finding = Literal["confirmed", "contradicted", "not decided", "not judged"]
 _LARGE_FACTOR = 2
 _COUNTED = ("number of ", "bytes ", "gets ")
 """Beginnings of nouns that are counted: fewer bytes, but less space."""
-_MEANINGS: dict[Finding, str] = {
-    "confirmed": "The result “confirmed” means that the whole 95 % interval of the measured ratio "
-    "agrees with the claim.",
-    "contradicted": (
-        "The result “contradicted” means that the whole 95 % interval of the measured ratio shows "
-        "the opposite of the claim."
-    ),
-    "not decided": (
-        "The result “not decided” means that the runs show no clear difference, or that there are "
-        "too few runs. A larger --repeats makes the interval of the measured ratio narrower."
-    ),
-    "not judged": "The result “not judged” means that the runs write too little data to judge the "
-    "claim.",
-}
+_MEANINGS = PageTexts(__package__)
+
+
+def published(package: str) -> dict[str, Any]:
+    """Return the numbers of `published.toml` in a recipe's package."""
+    return read_toml(package, "published.toml")
+
+
+def stated_claims(package: str) -> list[dict[str, Any]]:
+    """Return the claims of `claims.toml` in a recipe's package."""
+    claims: list[dict[str, Any]] = read_toml(package, "claims.toml")["claims"]
+    return claims
+
+
+def planned(package: str, name: str, repeats: int | None, **more: Any) -> Sweep:
+    """Return an experiment of `experiments.toml`; `repeats` and `more` replace what it says."""
+    told = {**read_toml(package, "experiments.toml")[name], **more}
+    return Sweep(**(told if repeats is None else {**told, "repeats": repeats}))
 
 
 @cache
-def published(package: str) -> dict[str, Any]:
-    """Return the numbers of `published.toml` in a recipe's package."""
-    return tomllib.loads((files(package) / "published.toml").read_text(encoding="utf-8"))
+def read_toml(package: str, name: str) -> dict[str, Any]:
+    """Return the contents of a file in a recipe's package."""
+    return tomllib.loads((files(package) / name).read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,7 @@ def claims_section(claims: Sequence[Claim]) -> Html:
     if used == {"not judged"}:
         title = "No claim is judged"
     rows = [[claim.statement, claim.finding, _evidence(claim)] for claim in claims]
-    legend = " ".join(text for finding, text in _MEANINGS.items() if finding in used)
+    legend = " ".join(_MEANINGS.shown({name: name in used for name in get_args(Finding)}))
     return section(
         "Published claims", title,
         element("p", unbroken(legend)),

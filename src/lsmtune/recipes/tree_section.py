@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lsmtune.metrics.measurement import Level
 from lsmtune.report.canvas import Key
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, table
-from lsmtune.report.plots import BASE_BAR, BEST_BAR, levels_plot
+from lsmtune.report.markup import Html, element, section, table
+from lsmtune.report.plots import BASE_BAR, BEST_BAR
+from lsmtune.report.sections import levels_picture
 from lsmtune.report.tree import LevelBar, Levels
 from lsmtune.report.words import number
 from lsmtune.units import MIB
@@ -59,12 +59,7 @@ def _chart(
     see = f"The two bars of each level, “{names[0]}” and “{names[1]}”, show {meaning}."
     bars = tuple(LevelBar(n, *(_bytes(tree.get(n), what) for tree in trees)) for n in levels)
     keys = (Key(BASE_BAR, names[0]), Key(BEST_BAR, names[1]))
-    return element(
-        "div",
-        element("h3", title),
-        element("p", see, class_="note"),
-        picture(f"{prefix}-{what}", levels_plot(Levels(title, see, bars)), keys, see),
-    )
+    return levels_picture(f"{prefix}-{what}", Levels(title, see, bars), keys, see)
 
 
 def _bytes(level: Level | None, what: str) -> int | None:

@@ -20,10 +20,9 @@ from lsmtune.report.compared_words import (
     spread_note,
     workload_rows,
 )
-from lsmtune.report.frame import section
 from lsmtune.report.inspect_page import folded_logs
 from lsmtune.report.inspect_words import short_names
-from lsmtune.report.markup import Html, code, element, items, table
+from lsmtune.report.markup import Html, code, element, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.words import unbroken
 

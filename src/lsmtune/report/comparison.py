@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Literal
 
-from lsmtune.analysis.metric_rows import compared_runs
+from lsmtune.analysis.metric_rows import compared_runs, metric_row
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.limits import Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, gain_ratio
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import Ratio, Side, counted
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Kind
@@ -23,6 +23,7 @@ GROUPS: dict[Group, str] = {
 }
 """Headings of the groups of metrics."""
 
+_TEXTS = PageTexts(__package__, "comparison")
 _SPEED = ("throughput_ops_s", "sustained_ops_s", "load_s", "settle_s")
 _SPACE = ("write_amp", "live_sst_bytes", "peak_space_bytes", "space_amp")
 _WRITES = ("write_p50_us", "write_p99_us", "write_p9999_us", "stall_s")
@@ -144,30 +145,18 @@ def metric_groups(view: StudyView) -> dict[Group, list[str]]:
 def _row(
     view: StudyView, name: str, group: Group, best: Sequence[Metrics], base: Sequence[Metrics]
 ) -> MetricRow:
-    metric = METRICS[name]
-    base_median, best_median = (_median(name, runs) for runs in (base, best))
-    ratio = _ratio(view, name, best_median, base_median) if metric.better else None
+    row, ratio = metric_row(view, name, best, base), None
+    if row.metric.better and row.ratio is not None:
+        ratio = Ratio.of(row.interval) if row.interval else Ratio(row.ratio)
     return MetricRow(
-        metric=metric,
+        metric=row.metric,
         group=group,
-        base=base_median,
-        best=best_median,
+        base=row.baseline,
+        best=row.winner,
         ratio=ratio,
         gain=ratio.gain(name) if ratio else None,
-        limit=_limit(_checked_limits(view), name, base_median) if ratio else None,
+        limit=_limit(_checked_limits(view), name, row.baseline) if ratio else None,
     )
-
-
-def _median(name: str, runs: Sequence[Metrics]) -> float | None:
-    values = [run[name] for run in runs if name in run]
-    return median(values) if values else None
-
-
-def _ratio(view: StudyView, name: str, best: float | None, base: float | None) -> Ratio | None:
-    if view.verification is not None:
-        interval = view.verification.verdict.ratios.get(name)
-        return Ratio.of(interval) if interval else None
-    return Ratio(best / base) if best and base and best > 0 and base > 0 else None
 
 
 def _checked_limits(view: StudyView) -> Sequence[Limit]:
@@ -209,31 +198,15 @@ def _unverified_title(rows: Sequence[MetricRow]) -> str:
 
 
 def _see(verified: bool) -> str:
-    whiskers = (
-        "The line through a mark is the 95 % interval of the ratio."
-        if verified
-        else "The chart has no intervals, because the winner is not verified."
-    )
-    return (
-        "Left of 1 is better for the winner, right of 1 is worse. It is proven only if the whole "
-        f"line is on one side (filled mark). {whiskers} If a higher value is better, as with "
-        "throughput, the chart shows the ratio of 1 / metric."
-    )
+    shown = {"sides": True, "intervals": verified, "no_intervals": not verified, "turned": True}
+    return " ".join(_TEXTS.shown(shown))
 
 
 def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
     if not verified:
-        return (
-            "The ratios of the metrics are not verified. The best result of many trials is "
-            "partly luck. In a verification, expect smaller differences between winner and "
-            "baseline."
-        )
+        return _TEXTS.text("not_verified")
     count = sum(row.ratio is not None for row in rows)
-    return (
-        "Only the objective and the limits decide whether lsmtune claims a gain. All other "
-        "metrics are for information. By chance alone, about "
-        f"{max(round(count * 0.05), 1)} of {count} metrics would look proven better or worse."
-    )
+    return _TEXTS.text("by_chance", few=max(round(count * 0.05), 1), count=count)
 
 
 def _runs_text(view: StudyView) -> str:

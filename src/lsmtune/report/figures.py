@@ -14,13 +14,8 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import JIN2022, Goal
 from lsmtune.report.headline_text import percent
 from lsmtune.report.memory_text import small_tree_text
-from lsmtune.report.words import (
-    Ratio,
-    counted,
-    knob_value,
-    listed,
-    option_value,
-)
+from lsmtune.report.page_texts import PageTexts
+from lsmtune.report.words import Ratio, counted, knob_value, listed, option_value
 from lsmtune.stats import geometric_mean
 from lsmtune.trials import Role, Status
 
@@ -56,6 +51,7 @@ class Options:
     see: str = ""
 
 
+_SEARCH = PageTexts(__package__, "search")
 Mark = Literal["within limits", "breaks a limit", "base again", "cut"]
 MARK_WORDS: dict[Mark, str] = {
     "within limits": "keeps all limits",
@@ -258,28 +254,14 @@ def _convergence_title(view: StudyView) -> str:
 
 
 def _convergence_see(view: StudyView) -> str:
-    sentences = [
-        "Each mark shows the objective of one trial, relative to the baseline. A lower objective "
-        "is better, and the baseline is at 1."
-    ]
-    sentences.append("Runs of the baseline and repeats have trial numbers too.")
-    sentences.append(
-        "The line shows the best objective so far among the trials that keep all limits."
-    )
-    if any(_unmeasured(view.searched)):
-        sentences.append("The rows at the top of the chart contain the trials without a result.")
-    if repeats := sum(trial.role is Role.REPEAT for trial in view.measured):
-        runs = counted(repeats, "repeat")
-        sentences.append(
-            f"The best trials ran again, in {runs}. The mark of such a trial shows the median of "
-            "all its runs."
-        )
-    if view.verification:
-        sentences.append(
-            "The diamond at the right is the verified objective of the winner, measured in pairs "
-            "of runs with the baseline."
-        )
-    return " ".join(sentences)
+    repeats = sum(trial.role is Role.REPEAT for trial in view.measured)
+    shown = {
+        "marks": True,
+        "unmeasured": any(_unmeasured(view.searched)),
+        "repeats": repeats > 0,
+        "verified": view.verification is not None,
+    }
+    return " ".join(_SEARCH.shown(shown, repeats=counted(repeats, "repeat")))
 
 
 def _objective_axis(view: StudyView) -> str:
@@ -301,10 +283,7 @@ def goal_axis(goal: Goal) -> str:
 def failures(view: StudyView) -> Failures:
     """Return the failed and pruned runs in their order."""
     ended = tuple(trial for trial in view.trials if trial.status.failed or trial in view.cut)
-    return Failures(
-        title=_failures_title(view),
-        rows=tuple(_failed(trial) for trial in ended),
-    )
+    return Failures(title=_failures_title(view), rows=tuple(_failed(trial) for trial in ended))
 
 
 def _failures_title(view: StudyView) -> str:

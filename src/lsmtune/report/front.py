@@ -10,9 +10,11 @@ from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, gain_ratio, median_metrics
 from lsmtune.report.comparison import metric_groups
 from lsmtune.report.figures import OptionRow, goal_axis, option_row
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import TIMES, counted, number
 from lsmtune.trials import Role
 
+_TEXTS = PageTexts(__package__, "front")
 Place = Literal["front", "beaten", "breaks a limit", "cut"]
 
 _FAR = 3.0
@@ -112,27 +114,15 @@ def _title(view: StudyView) -> str:
 
 
 def _see(view: StudyView, left_out: int) -> str:
-    several = len(view.objective.goals) > 2  # noqa: PLR2004 - two goals make a plane
-    sentences = [
-        "Each line is a trial; trials that are not on the front have thin lines. Lower values are "
-        "better, and the baseline is at 1."
-        if several
-        else "Each mark is a trial. Trials further left and further down are better. The baseline "
-        "is at 1 on both axes."
-    ]
-    if len(view.front) > 1:
-        sentences.append(
-            "Compared with any other trial of the front, a trial is better in one objective and "
-            "worse in another objective."
-        )
-    if view.front:
-        sentences.append("Click a mark or use the list to see a trial's options.")
-    if left_out:
-        sentences.append(
-            f"The chart leaves out {counted(left_out, 'trial')} with much worse values than the "
-            "other trials."
-        )
-    return " ".join(sentences)
+    is_plane = len(view.objective.goals) == 2  # noqa: PLR2004 - two goals make a plane
+    shown = {
+        "plane": is_plane,
+        "lines": not is_plane,
+        "several": len(view.front) > 1,
+        "pick": len(view.front) > 0,
+        "left_out": left_out > 0,
+    }
+    return " ".join(_TEXTS.shown(shown, left_out=counted(left_out, "trial")))
 
 
 def _pick(view: StudyView, trial: TrialView) -> Pick:

@@ -1,10 +1,14 @@
-"""Section of a study with several objectives: the front and its trials."""
+"""Section of a study with several objectives: the front as a chart, and its trials.
 
-from lsmtune.report.canvas import Key
-from lsmtune.report.frame import picture, section
-from lsmtune.report.front import Front, Pick, PickedMetric
-from lsmtune.report.front_plot import front_keys, front_plot
-from lsmtune.report.markup import Html, code, element, join, table
+The chart is a plane for two objectives, and a line per trial for more.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from lsmtune.report.canvas import Chart, Key, Shape, marker, picture, ratio_axis
+from lsmtune.report.front import Front, Pick, PickedMetric, Place
+from lsmtune.report.markup import Html, code, element, join, section, table
 from lsmtune.report.sections import command, measured_text, options_table
 from lsmtune.report.words import TIMES, number, unit_text
 
@@ -75,3 +79,92 @@ def _ratio(row: PickedMetric) -> Html | str:
     way = "better" if row.gain < 1 - _ALIKE else "worse" if row.gain > 1 + _ALIKE else "similar"
     ratio = number(row.trial / row.base)
     return element("span", join([f"{ratio} {TIMES}, {way}"]), class_="number")
+
+
+_HEIGHT_PX = 400
+_PLANE = 2
+PLACES: dict[Place, Shape] = {
+    "front": Shape("circle", "●", "best"),
+    "beaten": Shape("circle-open", "○", "soft"),
+    "breaks a limit": Shape("triangle-up-open", "△", "worse"),
+    "cut": Shape("diamond-open", "◇", "soft"),
+}
+_MEANINGS: dict[Place, str] = {
+    "front": "on the front",
+    "beaten": "another trial or the baseline is at least as good in every objective",
+    "breaks a limit": "breaks a limit",
+    "cut": "pruned; the best value that the trial could still have reached",
+}
+BASE = Shape("square", "■", "ink")
+PICKED = Shape("circle-open", "◯", "ink")
+
+
+def front_keys(record: Front) -> list[Key]:
+    """Return the legend of the marks that the chart has."""
+    places = {point.place for point in record.points}
+    keys = [Key(PLACES[place], _MEANINGS[place]) for place in PLACES if place in places]
+    picked = [Key(PICKED, "trial shown below")] if record.chosen is not None else []
+    return [*keys, *picked, Key(BASE, "baseline")]
+
+
+def front_plot(record: Front) -> Chart:
+    """Return the trials by their values; the page's script moves the trace named `picked`."""
+    chart = Chart(_HEIGHT_PX)
+    if len(record.axes) == _PLANE:
+        _draw_plane(chart, record)
+    else:
+        _draw_lines(chart, record)
+    return chart
+
+
+def _draw_plane(chart: Chart, record: Front) -> None:
+    front = sorted(p.values for p in record.points if p.place == "front")
+    chart.best_so_far([x for x, _ in front], [y for _, y in front])
+    for place, shape in PLACES.items():
+        points = [point for point in record.points if point.place == place]
+        chart.dots(
+            [point.values[0] for point in points], [point.values[1] for point in points],
+            marker(shape, 11 if place == "front" else 8),
+            "trial %{customdata}: %{x:.3g} and %{y:.3g}",
+            customdata=[point.number for point in points],
+        )  # fmt: skip
+    chart.dots([1], [1], marker(BASE, 9), "baseline")
+    chosen = [p.values for p in record.points if p.number == record.chosen]
+    _add_picked(chart, [values[0] for values in chosen], [values[1] for values in chosen])
+    chart.rule(x=1, y=1)
+    for goal, axis in enumerate(("xaxis", "yaxis")):
+        title = {"text": record.axes[goal]}
+        chart.update_layout({axis: {**_axis(record, [goal]), "title": title}})
+
+
+def _draw_lines(chart: Chart, record: Front) -> None:
+    """Draw a line per trial over the objectives, those of the front on top."""
+    places = list(range(len(record.axes)))
+    for point in sorted(record.points, key=lambda point: point.place == "front"):
+        shape, on_front = PLACES[point.place], point.place == "front"
+        chart.line(
+            places, point.values, (shape, "solid"), "trial %{customdata}: %{y:.3g}",
+            size=10 if on_front else 6, line={"width": 2.5 if on_front else 0.8},
+            customdata=[point.number] * len(places),
+        )  # fmt: skip
+    chart.dots(places, [1] * len(places), marker(BASE, 9), "baseline")
+    chosen = [y for p in record.points if p.number == record.chosen for y in p.values]
+    _add_picked(chart, places[: len(chosen)], chosen)
+    chart.rule(y=1)
+    chart.update_layout(
+        xaxis={
+            "tickvals": places,
+            "ticktext": [name.replace(", ", "<br>") for name in record.axes],
+            "range": [-0.2, places[-1] + 0.2],
+        },
+        yaxis=_axis(record, places),
+    )
+
+
+def _add_picked(chart: Chart, x: Sequence[float], y: Sequence[float]) -> None:
+    chart.dots(x, y, marker(PICKED, 19, 2.5), "", name="picked")
+
+
+def _axis(record: Front, places: Sequence[int]) -> dict[str, Any]:
+    values = [1.0, *(point.values[place] for point in record.points for place in places)]
+    return ratio_axis(min(values) / 1.08, max(values) * 1.08)

@@ -14,7 +14,7 @@ from lsmtune.analysis.importance_words import (
     verdict_text,
 )
 from lsmtune.learning.effects import Interaction
-from lsmtune.report.frame import picture, section, simulated_note
+from lsmtune.report.canvas import picture
 from lsmtune.report.importance_plots import (
     EFFECT_KEYS,
     IMPORTANCE_KEYS,
@@ -26,10 +26,23 @@ from lsmtune.report.importance_plots import (
     overview_keys,
     overview_plot,
 )
-from lsmtune.report.markup import Html, code, codes, element, folded, items, join, nowrap, table
-from lsmtune.report.page import assembled
+from lsmtune.report.markup import (
+    Html,
+    code,
+    codes,
+    element,
+    folded,
+    items,
+    join,
+    nowrap,
+    section,
+    table,
+)
+from lsmtune.report.page import assembled, simulated_note
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import counted, label, number, sentence_start, unbroken
 
+_TEXTS = PageTexts(__package__, "importance")
 _DRAWN_EFFECTS = 4
 _SUMMARISED = 8
 
@@ -63,12 +76,7 @@ def _header(title: str, importance: Importance) -> Html:
 def _overview(importance: Importance) -> Iterator[Html]:
     drawn = [metric for metric in importance.metrics if metric.is_predictable]
     if not drawn:
-        see = (
-            "The chart shows how accurately a model predicts each metric from the knobs (held-out "
-            f"R²). The dashed line is at {MIN_R2}. For a metric left of the dashed line, the "
-            "predictions are too inaccurate to name important knobs. The line through a mark "
-            "covers 90 % of the R² values of cross-validation."
-        )
+        see = _TEXTS.text("accuracy", least=MIN_R2)
         yield picture("accuracy", accuracy_plot(importance.metrics), (), see, "held-out R²")
         yield element("p", see, class_="note")
     else:
@@ -125,11 +133,7 @@ def _order(metric: MetricImportance, title: str) -> Iterator[Html]:
         f"importance-{metric.metric}", importance_plot(metric), IMPORTANCE_KEYS, title,
         "held-out R² lost without the knob",
     )  # fmt: skip
-    see = (
-        "Knobs left of the dashed line have too little effect on this metric to be useful for "
-        "tuning. The line through a mark is the 95 % interval of the lost R²."
-    )
-    yield element("p", see, class_="note")
+    yield element("p", _TEXTS.text("order"), class_="note")
 
 
 def _details(metric: MetricImportance) -> Iterator[Html]:
@@ -155,12 +159,7 @@ def _effects(metric: MetricImportance) -> Iterator[Html]:
 def _interaction(metric: MetricImportance, pair: Interaction) -> Html:
     title, name = f"{pair.first} and {pair.second} interact most", label(metric.metric)
     share = f"{100 * pair.strength:.0f} %"
-    see = (
-        f"If the lines in the chart are not parallel, the effect of {pair.first} on {name} "
-        f"depends on the value of {pair.second}. The part of the changes of {name} that only "
-        f"the combination of both knobs explains is {share}. If this share is small, you can "
-        "tune each of the two knobs separately."
-    )
+    see = _TEXTS.text("interaction", first=pair.first, second=pair.second, name=name, share=share)
     return element(
         "div",
         element("h3", title),
@@ -199,24 +198,5 @@ def _methods_row(metric: str, knob: KnobImportance) -> list[str]:
 
 def _method(importance: Importance) -> Html:
     source = "simulated" if importance.is_simulated else "measured"
-    return section("Method", "How to read these numbers", items([
-        "A model predicts each metric from the knobs. Held-out R² is the share of the metric's "
-        f"variation that the model predicts in {source} runs that were not used to fit the model. "
-        "With an R² of 1, all predictions are exact. With an R² of 0, the model is as inaccurate "
-        "as a model that always predicts the mean.",
-        "R² lost (permutation): lsmtune shuffles the values of one knob between the runs, so that "
-        "the model cannot use the knob. The lost R² is how much the accuracy (held-out R²) "
-        "falls if one knob is shuffled. A knob with a large lost R² is important.",
-        "The column MDI (mean decrease in impurity) shows how much the knob explains of the "
-        "changes of the metric in a random forest, a model of many decision trees. For knobs with "
-        "many values, MDI is too high.",
-        "The column PED-ANOVA compares the best tenth of the runs with all runs. A knob has a "
-        "high share if the best runs prefer some of its values.",
-        "eta² is the share of the variance of the metric that one knob explains if all other "
-        "knobs keep their values (analysis of variance).",
-        "If a p-value is below 0.05, chance alone rarely causes such an effect of the knob. “p "
-        "among all” tests the knob in a model of all knobs, and is corrected for the number of "
-        "tested knobs (Holm). “p alone” tests the knob in a model that ignores all other knobs.",
-        "Lasso rank is the order in which a linear model (Lasso) selects the knobs. Rank 1 is the "
-        "most important knob.",
-    ]))  # fmt: skip
+    texts = _TEXTS.paragraphs("method", source=source)
+    return section("Method", "How to read these numbers", items(texts))

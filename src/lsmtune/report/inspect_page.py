@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.report.families_section import families_section
-from lsmtune.report.frame import picture, section
+from lsmtune.report.canvas import picture
 from lsmtune.report.inspect_families import has_several
 from lsmtune.report.inspect_plots import (
     JOB_KEYS,
@@ -23,6 +22,7 @@ from lsmtune.report.inspect_plots import (
     undrawn,
     written_plot,
 )
+from lsmtune.report.inspect_sections import families_section, given_section, options_section
 from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
@@ -39,11 +39,12 @@ from lsmtune.report.inspect_words import (
     stall_rows,
     title_text,
 )
-from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
-from lsmtune.report.options_sections import given_section, options_section
+from lsmtune.report.markup import Html, code, codes, element, folded, items, join, section, table
 from lsmtune.report.page import assembled
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import counted, number, quantity
 
+_TEXTS = PageTexts(__package__, "inspect")
 _MIN_DUMPS = 4
 _NAME = re.compile(r"(\b[A-Za-z]\w*(?:_\w+|(?:\.[\w-]+)+))")
 """An option in a text: `ttl` and the like are plain words."""
@@ -116,10 +117,7 @@ def _compared(logs: Sequence[Inspection]) -> Html:
         "header",
         element("p", f"{len(logs)} LOGs compared", class_="topic"),
         element("h1", title),
-        element("p", "Write amplification is the number of bytes that flushes and compactions "
-                     "write "
-                     "per byte of the clients. A lower write amplification means less work for the "
-                     "disk."),
+        _TEXTS.html("write_amp"),
         drawn,
         table("Workload and totals", heads, rows, fold=False),
         table("Options that differ", heads, differ) if differ else "",
@@ -254,10 +252,7 @@ def _stall_title(log: Inspection) -> str:
 
 
 def _stall_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
-    see = (
-        "Each bar is a period in which RocksDB slowed writes down or stopped them."
-        + _undrawn([stall.kind for stall in log.stalls], bars)
-    )  # fmt: skip
+    see = _TEXTS.text("stalls") + _undrawn([stall.kind for stall in log.stalls], bars)
     figure = stall_plot(log, bars)
     return see, picture(f"{prefix}-stalls", figure, STALL_KEYS, f"{_stall_title(log)}. {see}")
 
@@ -267,15 +262,14 @@ def _stall_table(log: Inspection) -> Html:
 
 
 def _stalls(log: Inspection) -> Html:
-    note = (
-        "The stall times in the table are upper bounds, because the LOG contains the start of a "
-        "stall, but not its end. RocksDB checks for stalls after each flush, each compaction and "
-        "each new memtable. lsmtune ends a stall at the first check without a new warning. A real "
-        "stall may be shorter, for example if the clients had nothing to write."
-    )
     rows = stall_rows(log)
     heads = ("cause", "time, at most", "share of the LOG")
-    return join([table("Stall time by cause", heads, rows), element("p", note, class_="note")])
+    return join(
+        [
+            table("Stall time by cause", heads, rows),
+            element("p", _TEXTS.text("stall_times"), class_="note"),
+        ]
+    )
 
 
 def _undrawn(kinds: Sequence[str], bars: int) -> str:
@@ -299,11 +293,7 @@ def _job_title(log: Inspection) -> str:
 
 
 def _job_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
-    see = (
-        "Each bar is a flush or a compaction, in the row of the level into which it wrote. A row "
-        "full of bars shows a level that is rewritten all the time."
-        + _undrawn([job.kind for job in log.jobs], bars)
-    )
+    see = _TEXTS.text("jobs") + _undrawn([job.kind for job in log.jobs], bars)
     figure = job_plot(log, bars)
     return see, picture(f"{prefix}-jobs", figure, JOB_KEYS, f"{_job_title(log)}. {see}")
 
@@ -323,10 +313,7 @@ def _shape_title(log: Inspection) -> str:
 
 
 def _shape_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
-    see = (
-        f"The lines show the files per level of column family {log.main_family} after each flush "
-        "and compaction. If the number of files in level 0 keeps growing, compaction is too slow."
-    )
+    see = _TEXTS.text("shape", family=log.main_family)
     figure, title = shape_plot(log, bars), _shape_title(log)
     return see, picture(f"{prefix}-shape", figure, shape_keys(log), f"{title}. {see}")
 
@@ -336,10 +323,7 @@ def _levels_section(log: Inspection, prefix: str) -> Html:
         "Levels", _levels_title(log),
         *_level_chart(log, prefix),
         table("Levels", LEVEL_HEADS, level_rows(log)),
-        "" if _has_jobs(log) else element(
-            "p", "RocksDB prints bytes read and written in GB with one decimal, so small values "
-            "are not exact.", class_="note",
-        ),
+        "" if _has_jobs(log) else element("p", _TEXTS.text("rounded"), class_="note"),
     )  # fmt: skip
 
 
@@ -367,11 +351,7 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
     """Return the bytes that clients, flushes and compactions wrote; none if unknown."""
     if log.totals.flush_write_bytes is None or log.totals.compact_write_bytes is None:
         return []
-    see = (
-        "The bars show the bytes that clients, flushes and compactions wrote. If the bars of "
-        "flushes and compactions are much longer than the bar of the clients, write amplification "
-        "is high."
-    )
+    see = _TEXTS.text("totals")
     return [
         element("p", see, class_="note"),
         picture(f"{prefix}-totals", totals_plot(log), [], f"{_levels_title(log)}. {see}"),
@@ -379,11 +359,7 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
 
 
 def _rate_section(log: Inspection, prefix: str) -> Html:
-    see = (
-        "The line shows the mean write rate of the clients between two statistics dumps in the "
-        "LOG. RocksDB rounds the numbers in its statistics dumps."
-    )
-    title = "Write rate over time"
+    title, see = "Write rate over time", _TEXTS.text("rate")
     return _chart_section(
         "Writes", title, see, picture(f"{prefix}-rate", rate_plot(log), [], f"{title}. {see}")
     )

@@ -7,11 +7,9 @@ from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
-import plotly.graph_objects as go
-
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine
 from lsmtune.metrics.log_jobs import Job, TreeShape
-from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, name_rows
+from lsmtune.report.canvas import Chart, Key, Shape, colour, line_look
 from lsmtune.report.words import number, quantity
 from lsmtune.units import MIB
 
@@ -73,11 +71,11 @@ class _Bar(NamedTuple):
     label: str
 
 
-def stall_plot(log: Inspection, bars: int = MAX_BARS) -> go.Figure:
+def stall_plot(log: Inspection, bars: int = MAX_BARS) -> Chart:
     """Draw one row per cause, with a bar for each stall."""
     axis = _axis(log)
     causes = list(dict.fromkeys(cause for _, cause in log.stall_seconds()))
-    figure = canvas(_ROW_PX * (len(causes) + 1))
+    chart = Chart(_ROW_PX * (len(causes) + 1))
     for kind, shape in (("stop", _STOPPED), ("delay", _DELAYED)):
         drawn = [
             _Bar(causes.index(stall.cause), axis.at(stall.begin_micros),
@@ -85,22 +83,22 @@ def stall_plot(log: Inspection, bars: int = MAX_BARS) -> go.Figure:
                  f"{stall.cause}: {quantity(stall.duration_s, 's')}")
             for stall in log.stalls if stall.kind == kind
         ]  # fmt: skip
-        _add_bars(figure, drawn, shape, bars, _end(log, axis))
-    _finish(figure, log, causes)
-    return figure
+        _add_bars(chart, drawn, shape, bars, _end(log, axis))
+    _finish(chart, log, causes)
+    return chart
 
 
-def job_plot(log: Inspection, bars: int = MAX_BARS) -> go.Figure:
+def job_plot(log: Inspection, bars: int = MAX_BARS) -> Chart:
     """Draw one row per level, with a bar for each flush or compaction into it."""
     axis = _axis(log)
     jobs = [job for job in log.jobs if job.started_micros and job.finished_micros]
     deepest = max((job.output_level for job in jobs), default=0)
-    figure = canvas(_ROW_PX * (deepest + 2))
+    chart = Chart(_ROW_PX * (deepest + 2))
     for kind, shape in (("flush", _FLUSH), ("compaction", _COMPACTION)):
         drawn = [_job_bar(job, axis) for job in jobs if job.kind == kind]
-        _add_bars(figure, drawn, shape, bars, _end(log, axis))
-    _finish(figure, log, [f"into L{level}" for level in range(deepest + 1)])
-    return figure
+        _add_bars(chart, drawn, shape, bars, _end(log, axis))
+    _finish(chart, log, [f"into L{level}" for level in range(deepest + 1)])
+    return chart
 
 
 def _job_bar(job: Job, axis: _Axis) -> _Bar:
@@ -121,11 +119,9 @@ def _rounded(values: Iterable[float]) -> list[float]:
     return [float(f"{value:.{_DIGITS}g}") for value in values]
 
 
-def _add_bars(
-    figure: go.Figure, bars: Sequence[_Bar], shape: Shape, limit: int, end: float
-) -> None:
+def _add_bars(chart: Chart, bars: Sequence[_Bar], shape: Shape, limit: int, end: float) -> None:
     drawn = sorted(bars, key=lambda bar: -bar.length)[:limit]
-    figure.add_bar(
+    chart.add_bar(
         orientation="h",
         y=[bar.row for bar in drawn],
         x=_rounded(max(0.0, min(bar.length, end - bar.begin)) for bar in drawn),
@@ -142,45 +138,42 @@ def _add_bars(
     )
 
 
-def _finish(figure: go.Figure, log: Inspection, rows: Sequence[str]) -> None:
+def _finish(chart: Chart, log: Inspection, rows: Sequence[str]) -> None:
     axis = _axis(log)
-    figure.update_layout(barmode="overlay")
-    figure.update_xaxes(title=axis.title, range=[0, _end(log, axis)])
-    name_rows(figure, [escape(row) for row in rows])
+    chart.update_layout(barmode="overlay")
+    chart.update_xaxes(title=axis.title, range=[0, _end(log, axis)])
+    chart.name_rows([escape(row) for row in rows])
 
 
 def shape_keys(log: Inspection) -> list[Key]:
     """Return one line per level that ever had files."""
-    return [Key(LINES[level % len(LINES)][0], f"L{level}") for level in _used_levels(log)]
+    return [Key(line_look(level)[0], f"L{level}") for level in _used_levels(log)]
 
 
-def shape_plot(log: Inspection, points: int = _MAX_POINTS) -> go.Figure:
+def shape_plot(log: Inspection, points: int = _MAX_POINTS) -> Chart:
     """Draw the number of files per level after each flush and each compaction."""
     axis, shapes = _axis(log), main_shapes(log)
     step = max(1, -(-len(shapes) // min(points, _MAX_POINTS)))
     kept = [*shapes[::step], *shapes[-1:]]
     end = _end(log, axis)
     times = _rounded([*(axis.at(shape.micros) for shape in kept), end])
-    figure = canvas(_HEIGHT_PX, bottom=56)
+    chart = Chart(_HEIGHT_PX, bottom=56)
     for level in _used_levels(log):
-        shape, dash = LINES[level % len(LINES)]
-        counts = [_files(kept_shape, level) for kept_shape in kept]
-        figure.add_scatter(
-            x=times,
-            y=[*counts, counts[-1]],
+        look = line_look(level)
+        counts = [_files(shape, level) for shape in kept]
+        chart.line(
+            times, [*counts, counts[-1]], look, f"L{level}: %{{y}} files", size=5,
             mode="lines+markers" if len(kept) <= 60 else "lines",  # noqa: PLR2004 - else a smear
-            line={"color": colour(shape.colour), "width": 1.5, "dash": dash, "shape": "hv"},
-            marker=marker(shape, 5),
-            hovertemplate=f"L{level}: %{{y}} files<extra></extra>",
+            line={"shape": "hv"},
         )  # fmt: skip
-        figure.add_annotation(
+        chart.add_annotation(
             x=end, y=counts[-1], text=f"L{level}", showarrow=False,
-            xanchor="left", xshift=4, font={"color": colour(shape.colour), "size": 12},
+            xanchor="left", xshift=4, font={"color": colour(look[0].colour), "size": 12},
         )  # fmt: skip
-    figure.update_xaxes(title=axis.title, range=[0, end])
-    figure.update_yaxes(title="files", rangemode="tozero")
-    figure.update_layout(margin={"r": 32})
-    return figure
+    chart.update_xaxes(title=axis.title, range=[0, end])
+    chart.update_yaxes(title="files", rangemode="tozero")
+    chart.update_layout(margin={"r": 32})
+    return chart
 
 
 def _files(shape: TreeShape, level: int) -> int:
@@ -203,27 +196,17 @@ def _used_levels(log: Inspection) -> list[int]:
     ]
 
 
-def written_plot(log: Inspection) -> go.Figure:
+def written_plot(log: Inspection) -> Chart:
     """Draw one bar per level: bytes written into it, as a multiple of the bytes of clients."""
     levels = [level for level in log.levels if level.family == log.main_family]
     ingest = _clients_bytes(log, levels)
     divisor = ingest or MIB
     values = [(level.write_bytes or 0) / divisor for level in levels]
-    figure = canvas(_ROW_PX * (len(levels) + 1))
-    figure.add_bar(
-        orientation="h",
-        y=list(range(len(levels))),
-        x=values,
-        marker={"color": colour("best")},
-        text=[f"{number(value)}" for value in values],
-        textposition="outside",
-        cliponaxis=False,
-        hovertemplate="%{text}<extra></extra>",
-    )
+    chart = Chart(_ROW_PX * (len(levels) + 1))
+    chart.row_bars([level.level for level in levels], values, map(number, values))
     unit = "bytes written per byte of the clients" if ingest else "MiB"
-    figure.update_xaxes(title=unit, range=[0, 1.15 * max(values, default=1)])
-    name_rows(figure, [level.level for level in levels])
-    return figure
+    chart.update_xaxes(title=unit, range=[0, 1.15 * max(values, default=1)])
+    return chart
 
 
 def _clients_bytes(log: Inspection, levels: Sequence[LevelLine]) -> int | None:
@@ -234,32 +217,23 @@ def _clients_bytes(log: Inspection, levels: Sequence[LevelLine]) -> int | None:
     return flushed or log.totals.ingest_bytes
 
 
-def totals_plot(log: Inspection) -> go.Figure:
+def totals_plot(log: Inspection) -> Chart:
     """Draw the bytes written by clients, flushes and compactions."""
     totals = {
         "clients": log.totals.ingest_bytes,
         "flushes": log.totals.flush_write_bytes,
         "compactions": log.totals.compact_write_bytes,
     }
-    known = [(name, value) for name, value in totals.items() if value is not None]
-    figure = canvas(_ROW_PX * (len(known) + 1))
-    figure.add_bar(
-        orientation="h",
-        y=list(range(len(known))),
-        x=_rounded(value / MIB for _, value in known),
-        marker={"color": colour("best")},
-        text=[quantity(value, "bytes") for _, value in known],
-        textposition="outside",
-        cliponaxis=False,
-        hovertemplate="%{text}<extra></extra>",
-    )
-    most = max((value for _, value in known), default=MIB) / MIB
-    figure.update_xaxes(title="MiB written", range=[0, 1.2 * most])
-    name_rows(figure, [name for name, _ in known])
-    return figure
+    known = {name: value for name, value in totals.items() if value is not None}
+    chart = Chart(_ROW_PX * (len(known) + 1))
+    texts = (quantity(value, "bytes") for value in known.values())
+    chart.row_bars([*known], _rounded(value / MIB for value in known.values()), texts)
+    most = max(known.values(), default=MIB) / MIB
+    chart.update_xaxes(title="MiB written", range=[0, 1.2 * most])
+    return chart
 
 
-def rate_plot(log: Inspection) -> go.Figure:
+def rate_plot(log: Inspection) -> Chart:
     """Draw the write rate between two statistics dumps."""
     axis = _axis(log)
     points = [timed for timed in log.dumps if timed.dump.ingest_bytes is not None]
@@ -273,36 +247,25 @@ def rate_plot(log: Inspection) -> go.Figure:
     if rates:
         times.append(axis.at(points[-1].micros))
         rates.append(rates[-1])
-    figure = canvas(_HEIGHT_PX, bottom=56)
-    figure.add_scatter(
-        x=_rounded(times), y=_rounded(rates), mode="lines",
-        line={"color": colour("best"), "width": 2, "shape": "hv"},
-        hovertemplate="%{y:.3g} MiB/s<extra></extra>",
-    )  # fmt: skip
-    figure.update_xaxes(title=axis.title, range=[0, _end(log, axis)])
-    figure.update_yaxes(title="MiB/s", rangemode="tozero")
-    return figure
-
-
-def compared_plot(logs: Sequence[Inspection]) -> go.Figure:
-    """Draw the write amplification of each LOG that contains it."""
-    values = [log.totals.write_amp for log in logs]
-    known = [(row, value) for row, value in enumerate(values) if value is not None]
-    figure = canvas(_ROW_PX * (len(logs) + 1), top=8, bottom=32)
-    figure.add_bar(
-        orientation="h",
-        y=[row for row, _ in known],
-        x=[value for _, value in known],
-        width=0.6,
-        marker={"color": colour("best")},
-        text=[number(value) for _, value in known],
-        textposition="outside",
-        cliponaxis=False,
-        hovertemplate="%{text}<extra></extra>",
+    chart = Chart(_HEIGHT_PX, bottom=56)
+    line = {"color": colour("best"), "width": 2, "shape": "hv"}
+    hover = "%{y:.3g} MiB/s<extra></extra>"
+    chart.add_scatter(
+        x=_rounded(times), y=_rounded(rates), mode="lines", line=line, hovertemplate=hover
     )
-    figure.update_xaxes(range=[0, 1.15 * max((value for _, value in known), default=1)])
-    name_rows(figure, [_short(log.name) for log in logs])
-    return figure
+    chart.update_xaxes(title=axis.title, range=[0, _end(log, axis)])
+    chart.update_yaxes(title="MiB/s", rangemode="tozero")
+    return chart
+
+
+def compared_plot(logs: Sequence[Inspection]) -> Chart:
+    """Draw the write amplification of each LOG that contains it."""
+    chart = Chart(_ROW_PX * (len(logs) + 1), top=8, bottom=32)
+    values = [log.totals.write_amp for log in logs]
+    texts = ("" if value is None else number(value) for value in values)
+    chart.row_bars([_short(log.name) for log in logs], values, texts, width=0.6)
+    chart.update_xaxes(range=[0, 1.15 * max((v for v in values if v is not None), default=1)])
+    return chart
 
 
 def _short(name: str) -> str:

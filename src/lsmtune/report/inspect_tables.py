@@ -45,8 +45,5 @@ _TABLES: dict[str, tuple[list[str], Callable[[Inspection], Iterator[list[Any]]]]
     "levels": (_columns(LevelLine), lambda log: _rows(log.levels, LevelLine)),
     "jobs": (_columns(Job), lambda log: _rows(log.jobs, Job)),
     "stalls": (_columns(Stall), lambda log: _rows(log.stalls, Stall)),
-    "options": (
-        ["option", *_columns(ChangedOption)],
-        _options,
-    ),
+    "options": (["option", *_columns(ChangedOption)], _options),
 }

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from html import escape
 
+from lsmtune.report.words import unbroken
+
 
 class Html(str):
     """Text that is markup already and must not be escaped again."""
@@ -48,6 +50,12 @@ def items(texts: Iterable[str], **attributes: str) -> Html:
     return element("ul", *(element("li", text) for text in texts), **attributes)
 
 
+def section(topic: str, title: str, *content: str) -> Html:
+    """Return a section: its topic, its finding as the title, and what shows it."""
+    heading = (element("p", topic, class_="topic"), element("h2", unbroken(title)))
+    return element("section", *heading, *content)
+
+
 _MANY_ROWS = 15
 _HINT = "scroll \N{RIGHTWARDS ARROW}"
 
@@ -87,7 +95,12 @@ def table(
 
 def folded(summary: str, *content: str) -> Html:
     """Return content that is shown after a click on its summary."""
-    return element("details", element("summary", summary), *content, class_="fold")
+    return details(summary, *content, class_="fold")
+
+
+def details(summary: str, *content: str, **attributes: str) -> Html:
+    """Return content that is shown after a click, without the look of a fold."""
+    return element("details", element("summary", summary), *content, **attributes)
 
 
 def _row(cells: list[str]) -> Html:

@@ -4,15 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import plotly.graph_objects as go
-
 from lsmtune.analysis.study_view import OnlineCall, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import Key, Shape, canvas, marker
+from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
 from lsmtune.report.figures import OptionRow, Unmeasured, option_row
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, folded, join, nowrap, table
+from lsmtune.report.markup import Html, element, folded, join, nowrap, section, table
 from lsmtune.report.memory_text import small_tree_text
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.search_plot import RAIL_PX, add_rail
 from lsmtune.report.sections import options_table
 from lsmtune.report.words import (
@@ -29,6 +27,7 @@ from lsmtune.report.words import (
 from lsmtune.trials import Judgement, OnlineChange
 from lsmtune.units import format_duration
 
+_TEXTS = PageTexts(__package__, "online")
 _HEIGHT_PX = 260
 _GAP = 0.05
 _WIDTH = 0.8
@@ -121,22 +120,17 @@ def _title(record: Tuned) -> str:
 
 def _see(record: Tuned, call: OnlineCall) -> str:
     better = "higher" if METRICS[record.metric].better == "higher" else "lower"
-    return (
-        f"Each mark is the {label(record.metric)} in a window of {format_duration(call.window_s)}; "
-        f"{better} is better. lsmtune measured {call.windows} windows before each change and up to "
-        f"{call.windows} with the change. If the change looked like a gain, lsmtune reverted the "
-        f"change and measured {call.windows} windows more. lsmtune kept a change only if the 95 % "
-        "intervals proved a gain against the windows before the change and against the windows "
-        "after the revert (Welch's t, on logarithms)."
-    )
+    return _TEXTS.text(
+        "see", metric=label(record.metric), window=format_duration(call.window_s), better=better,
+        windows=call.windows,
+    )  # fmt: skip
 
 
 def _end_text(view: StudyView) -> str:
-    scaled = "" if view.scale == "1" else (
-        f"The changes were measured at scale {view.scale}, "
-        f"{small_tree_text(all_sizes_scale=view.all_sizes_scale)}. The exported file has the "
-        "values for scale 1, a full-size tree. "
-    )  # fmt: skip
+    scaled = ""
+    if view.scale != "1":
+        smaller = small_tree_text(all_sizes_scale=view.all_sizes_scale)
+        scaled = _TEXTS.text("scaled", scale=view.scale, smaller=smaller) + " "
     how = {
         "rocksdb": "The first lines of the exported file are comments with the calls that set the "
         "options at run time.",
@@ -158,12 +152,12 @@ def _chart(record: Tuned) -> Html:
     return picture("windows", windows_plot(record), keys, _title(record), axis)
 
 
-def windows_plot(record: Tuned) -> go.Figure:
+def windows_plot(record: Tuned) -> Chart:
     """Draw the metric in each window, change by change; rows at the top have the outcomes."""
     shapes = {outcome: shape for outcome, shape in _OUTCOMES.items()
               if any(change.outcome == outcome for change in record.changes)}  # fmt: skip
     rail_px = RAIL_PX * len(shapes)
-    figure = canvas(_HEIGHT_PX + rail_px)
+    chart = Chart(_HEIGHT_PX + rail_px)
     divisor, unit = drawn_unit(record.metric)
     slots = max(sum(map(len, change.phases)) for change in record.changes)
     for at, (words, shape) in enumerate(_PHASES.items()):
@@ -172,21 +166,18 @@ def windows_plot(record: Tuned) -> go.Figure:
             for change in record.changes
             for place, value in zip(_places(change, at, slots), change.phases[at], strict=True)
         ]
-        figure.add_scatter(
-            x=[place for _, place, _ in points],
-            y=[value for _, _, value in points],
-            mode="markers",
-            marker=marker(shape, 6, line=1),
+        chart.dots(
+            [place for _, place, _ in points], [value for _, _, value in points],
+            marker(shape, 6, 1), f"change %{{text}}, {words}: %{{y:.4g}}",
             text=[str(number) for number, _, _ in points],
-            hovertemplate=f"change %{{text}}, {words}: %{{y:.4g}}<extra></extra>",
-        )
+        )  # fmt: skip
     rail = 1 - rail_px / (_HEIGHT_PX + rail_px)
     marks = [Unmeasured(c.number, c.outcome, f"{c.outcome}: {c.reason}") for c in record.changes]
-    add_rail(figure, marks, shapes, rail, "change")
+    add_rail(chart, marks, shapes, rail, "change")
     values = {"domain": [0, rail - _GAP], "rangemode": "tozero", "title": {"text": unit}}
-    figure.update_layout(yaxis=values)
-    figure.update_xaxes(title="number of the change", showgrid=False, **_axis(record.changes))
-    return figure
+    chart.update_layout(yaxis=values)
+    chart.update_xaxes(title="number of the change", showgrid=False, **_axis(record.changes))
+    return chart
 
 
 def _places(change: Tried, phase: int, slots: int) -> list[float]:

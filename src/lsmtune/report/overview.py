@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.study_view import StudyView, VerificationView
+from lsmtune.report.claim_text import claim_text
 from lsmtune.report.facts import objective_text, workload_text
 from lsmtune.report.figures import OptionRow, options
-from lsmtune.report.headline import headline
 from lsmtune.report.words import Ratio, listed
 
 Claim = Literal["gain", "no gain", "not verified"]
@@ -66,11 +67,11 @@ def overview(views: Sequence[StudyView]) -> Overview:
 
 
 def _card(view: StudyView) -> Card:
-    head = headline(view)
+    text = claim_text(claim_of(view))
     return Card(
         study=view.name,
-        claim=head.claim,
-        warnings=head.warnings,
+        claim=text.headline,
+        warnings=text.warnings,
         load=tuple(workload_text(view.workload)),
         objective=tuple(objective_text(view.objective)),
         limits=tuple(map(str, view.objective.limits)) or ("none",),

@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 from html import escape
 
-import plotly.graph_objects as go
-
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, name_rows, ratio_axis
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, folded, join, table
+from lsmtune.report.canvas import Chart, Key, Shape, picture
+from lsmtune.report.markup import Html, element, folded, join, section, table
 from lsmtune.report.overview import Card, Claim, Finding, Overview, overview
 from lsmtune.report.page import assembled
 from lsmtune.report.sections import options_table, warnings_box
@@ -88,38 +85,23 @@ def _fact(term: str, texts: Sequence[str]) -> Html:
     return element("div", element("dt", term), *lines)
 
 
-def overview_plot(record: Overview) -> go.Figure:
+def overview_plot(record: Overview) -> Chart:
     """Draw one mark with its interval per finding, studies from top to bottom."""
     findings = record.findings
-    figure = canvas(_ROW_PX * (len(findings) + 1), top=32, bottom=8)
+    names = [f"{_short(found.study)}<br>at {found.scale}" for found in findings]
+    chart = Chart.rows(names, _ROW_PX)
     for claim, (shape, _) in CLAIMS.items():
-        _add_findings(figure, [(y, f) for y, f in enumerate(findings) if f.claim == claim], shape)
+        own = [(y, found) for y, found in enumerate(findings) if found.claim == claim]
+        chart.intervals(
+            [found.ratio for _, found in own], [y for y, _ in own], shape, "%{text}",
+            size=11, text=[_finding_text(found) for _, found in own],
+        )  # fmt: skip
     bounds = [x for f in findings for x in (f.ratio.value, f.ratio.low, f.ratio.high) if x]
-    low, high = min([*bounds, 0.95]) / 1.05, max([*bounds, 1.05]) * 1.05
-    figure.update_xaxes(side="top", **ratio_axis(low, high))
-    figure.add_vline(x=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
-    name_rows(figure, [f"{_short(found.study)}<br>at {found.scale}" for found in findings])
-    return figure
+    chart.ratio_axis(bounds)
+    return chart
 
 
 def _short(name: str) -> str:
     """Return a name that leaves room for the chart on a narrow screen."""
     whole = len(name) <= _LONGEST_NAME
     return escape(name if whole else f"{name[: _LONGEST_NAME - 1]}\N{HORIZONTAL ELLIPSIS}")
-
-
-def _add_findings(figure: go.Figure, findings: Sequence[tuple[int, Finding]], shape: Shape) -> None:
-    ratios = [found.ratio for _, found in findings]
-    figure.add_scatter(
-        x=[ratio.value for ratio in ratios],
-        y=[place for place, _ in findings],
-        mode="markers",
-        marker=marker(shape, 11),
-        error_x={
-            "type": "data", "thickness": 2, "width": 0, "color": colour(shape.colour),
-            "array": [ratio.high - ratio.value if ratio.high else 0 for ratio in ratios],
-            "arrayminus": [ratio.value - ratio.low if ratio.low else 0 for ratio in ratios],
-        },
-        text=[_finding_text(found) for _, found in findings],
-        hovertemplate="%{text}<extra></extra>",
-    )  # fmt: skip

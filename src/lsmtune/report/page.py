@@ -9,16 +9,16 @@ from string import Template
 
 from plotly.offline import get_plotlyjs
 
-from lsmtune.analysis.claim import Claim
+from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.study_view import StudyView
+from lsmtune.report.claim_text import ClaimText, claim_text
 from lsmtune.report.comparison import Comparison, comparison
 from lsmtune.report.figures import convergence, failures, options
 from lsmtune.report.front import pareto
 from lsmtune.report.front_section import front_section
-from lsmtune.report.headline import Headline, headline
-from lsmtune.report.markup import Html, element
-from lsmtune.report.method import method_section
+from lsmtune.report.markup import Html, element, section
 from lsmtune.report.online_section import online_sections
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.sections import (
     comparison_section,
     facts_section,
@@ -31,9 +31,12 @@ from lsmtune.report.sections import (
     trees_section,
 )
 from lsmtune.report.simplification_section import simplification_section
+from lsmtune.report.study_facts import study_facts
 from lsmtune.report.tree import stalls, trees
+from lsmtune.simulator import MODELLED_VERSION
 
 _PLOT = 'class="plot"'
+_METHOD = PageTexts(__package__, "method")
 
 
 def render_page(view: StudyView, claim: Claim | None = None) -> str:
@@ -41,10 +44,10 @@ def render_page(view: StudyView, claim: Claim | None = None) -> str:
 
     `claim` is that of the view, if it is known.
     """
-    head = headline(view, claim)
-    compared = comparison(view)
-    first = header(view, head, compared)
-    return assembled(f"{view.name}: {head.claim}", [first, *_sections(view, head, compared)])
+    claim = claim or claim_of(view)
+    text, compared = claim_text(claim), comparison(view)
+    parts = [header(view, claim, text, compared), *_sections(view, claim, text, compared)]
+    return assembled(f"{view.name}: {text.headline}", parts)
 
 
 def assembled(title: str, parts: Iterable[Html], scripts: Sequence[str] | None = None) -> str:
@@ -60,10 +63,18 @@ def assembled(title: str, parts: Iterable[Html], scripts: Sequence[str] | None =
             element("script", Html(asset("plots.js"))),
         ]
     return Template(asset("page.html")).substitute(
-        title=element("title", title),
-        style=asset("page.css"),
-        body=body,
-        scripts="\n".join(used),
+        title=element("title", title), style=asset("page.css"), body=body, scripts="\n".join(used)
+    )
+
+
+def simulated_note() -> Html:
+    """Return a note that the numbers of a page are predictions."""
+    return element(
+        "p",
+        element("strong", "Simulated, not measured: "),
+        "all numbers on this page are predictions of the simulator, which models RocksDB "
+        f"{MODELLED_VERSION}.",
+        class_="warnings",
     )
 
 
@@ -78,15 +89,17 @@ def asset(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
-def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> Iterator[Html]:
+def _sections(
+    view: StudyView, claim: Claim, text: ClaimText, compared: Comparison | None
+) -> Iterator[Html]:
     if view.online is not None:
         yield from online_sections(view, view.online)
     if view.changes:
         yield options_section(options(view))
     if view.simplification is not None:
         yield simplification_section(view.simplification)
-    if head.text.trades:
-        yield trades_section(head)
+    if text.trades:
+        yield trades_section(text)
     if (found := pareto(view)) is not None and found.points:
         yield front_section(found)
     if view.no_search is None:
@@ -99,6 +112,27 @@ def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> I
         yield stalls_section(stalled)
     if view.online is None:
         yield failures_section(failures(view))
-    yield facts_section(head.facts)
+    yield facts_section(study_facts(view, claim))
     if view.no_search is None:
-        yield method_section(view)
+        yield _method_section(view)
+
+
+def _method_section(view: StudyView) -> Html:
+    """Return how the study measures, in a few sentences."""
+    load = view.workload
+    shown = {
+        "prepared": load.preset.prepared,
+        "loaded": not load.preset.prepared,
+        "probed": load.preset.prepared and load.kind == "write",
+        "direct_reads": bool(load.direct_reads),
+        "only_reads": load.kind == "read",
+        "write_amp": True,
+        "memory": view.all_sizes_scale,
+        "memory_of_trials": not view.all_sizes_scale,
+        "pruned": bool(view.cut),
+        "pairs": view.verification is not None,
+        "unverified": view.best_trial is not None and view.verification is None,
+        "objectives": view.objective.pareto and view.verification is not None,
+    }
+    paragraphs = (element("p", text) for text in _METHOD.shown(shown))
+    return section("Method", "How the trials were measured", *paragraphs)

@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
-from typing import Any
 
-import plotly.graph_objects as go
-
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.report.canvas import Chart, Key, Shape, colour, marker
 from lsmtune.report.comparison import GROUPS, MetricRow
 from lsmtune.report.tree import Levels
 from lsmtune.report.words import Ratio, Side, quantity
@@ -39,21 +36,31 @@ def comparison_keys(rows: Sequence[MetricRow]) -> list[Key]:
     return keys + ([Key(LIMIT, "limit")] if limited else [])
 
 
-def comparison_plot(rows: Sequence[MetricRow]) -> go.Figure:
+def comparison_plot(rows: Sequence[MetricRow]) -> Chart:
     """Return a dot with its interval per metric, on a logarithmic axis; left of 1 is better."""
     places = _places(rows)
-    figure = canvas(_METRIC_PX * (len(places) + 1), top=32, bottom=8)
-    for (side, asked), found in groupby(sorted(rows, key=_look), key=_look):
-        _add_whiskers(figure, list(found), SIDES[side], asked, places)
-    _add_limits(figure, rows, places)
-    _ratio_axis(figure, [x for row in rows for x in _extent(row)])
-    figure.update_yaxes(
+    chart = Chart(_METRIC_PX * (len(places) + 1), top=32, bottom=8)
+    for (side, asked), group in groupby(sorted(rows, key=_look), key=_look):
+        found = list(group)
+        chart.intervals(
+            [row.gain for row in found if row.gain],
+            [places[row.metric.name] for row in found], SIDES[side], "%{text}",
+            size=13 if asked else 8, thickness=3 if asked else 1.5,
+            text=[f"{row.metric.name}: {row.ratio}" for row in found],
+        )  # fmt: skip
+    limits = [(places[row.metric.name], row.limit) for row in rows if row.limit is not None]
+    chart.dots(
+        [limit for _, limit in limits], [place for place, _ in limits],
+        marker(LIMIT, 14, 2.5), "limit: %{x:.3g}",
+    )  # fmt: skip
+    chart.ratio_axis([x for row in rows for x in _extent(row)])
+    chart.update_yaxes(
         tickvals=list(places.values()),
         ticktext=[_row_text(key, rows) for key in places],
         range=[max(places.values(), default=0) + 0.8, -0.8],
         showgrid=False,
     )
-    return figure
+    return chart
 
 
 def _places(rows: Sequence[MetricRow]) -> dict[str, int]:
@@ -77,81 +84,38 @@ def _look(row: MetricRow) -> tuple[Side, bool]:
     return row.side or "undecided", row.group == "objective"
 
 
-def _add_whiskers(
-    figure: go.Figure, rows: list[MetricRow], shape: Shape, asked: bool, places: dict[str, int]
-) -> None:
-    ratios = [row.gain for row in rows if row.gain]
-    figure.add_scatter(
-        x=[ratio.value for ratio in ratios],
-        y=[places[row.metric.name] for row in rows],
-        mode="markers",
-        marker=marker(shape, 13 if asked else 8),
-        error_x=_whiskers(ratios, shape, 3 if asked else 1.5),
-        text=[f"{row.metric.name}: {row.ratio}" for row in rows],
-        hovertemplate="%{text}<extra></extra>",
-    )
-
-
-def _whiskers(ratios: Sequence[Ratio], shape: Shape, thickness: float) -> dict[str, Any]:
-    return {
-        "type": "data",
-        "array": [ratio.high - ratio.value if ratio.high else 0 for ratio in ratios],
-        "arrayminus": [ratio.value - ratio.low if ratio.low else 0 for ratio in ratios],
-        "color": colour(shape.colour),
-        "thickness": thickness,
-        "width": 0,
-    }
-
-
-def _add_limits(figure: go.Figure, rows: Sequence[MetricRow], places: dict[str, int]) -> None:
-    limited = [row for row in rows if row.limit is not None]
-    figure.add_scatter(
-        x=[row.limit for row in limited],
-        y=[places[row.metric.name] for row in limited],
-        mode="markers",
-        marker=marker(LIMIT, 14, line=2.5),
-        hovertemplate="limit: %{x:.3g}<extra></extra>",
-    )
-
-
 def _extent(row: MetricRow) -> list[float]:
     ratio = row.gain or Ratio(1)
     return [x for x in (ratio.value, ratio.low, ratio.high, row.limit) if x is not None]
 
 
-def _ratio_axis(figure: go.Figure, values: list[float]) -> None:
-    low, high = min([*values, 0.95]) / 1.05, max([*values, 1.05]) * 1.05
-    figure.update_xaxes(side="top", **ratio_axis(low, high))
-    figure.add_vline(x=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
-
-
 LEVEL_KEYS = [Key(BASE_BAR, "baseline"), Key(BEST_BAR, "winner")]
 
 
-def levels_plot(record: Levels) -> go.Figure:
+def levels_plot(record: Levels) -> Chart:
     """Return a pair of bars per level, the top of the tree first."""
     names = [escape(bar.level) for bar in record.bars]
-    figure = canvas(2 * _ROW_PX * len(names))
+    chart = Chart(2 * _ROW_PX * len(names))
     known = [size for bar in record.bars for size in (bar.base, bar.best) if size is not None]
     largest = max(known, default=0)
     factor, unit = next((f, u) for f, u in _UNITS if largest >= f or f == 1)
-    _add_bars(figure, names, [bar.base for bar in record.bars], BASE_BAR, factor)
-    _add_bars(figure, names, [bar.best for bar in record.bars], BEST_BAR, factor)
-    figure.update_xaxes(title=f"{unit} per level", range=[0, 1.3 * max(largest, 1) / factor])
-    figure.update_yaxes(autorange="reversed", type="category", showgrid=False, ticklabelstandoff=6)
-    return figure
+    _add_bars(chart, names, [bar.base for bar in record.bars], BASE_BAR, factor)
+    _add_bars(chart, names, [bar.best for bar in record.bars], BEST_BAR, factor)
+    chart.update_xaxes(title=f"{unit} per level", range=[0, 1.3 * max(largest, 1) / factor])
+    chart.update_yaxes(autorange="reversed", type="category", showgrid=False, ticklabelstandoff=6)
+    return chart
 
 
 _UNITS = ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"), (1, "bytes"))
 
 
 def _add_bars(
-    figure: go.Figure, names: list[str], sizes: list[int | None], shape: Shape, factor: int
+    chart: Chart, names: list[str], sizes: list[int | None], shape: Shape, factor: int
 ) -> None:
     text = ["unknown" if size is None else quantity(size, "bytes") for size in sizes]
     ink = colour(shape.colour)
     hatched = {"shape": shape.symbol, "fillmode": "replace", "fgcolor": ink, "size": 5}
-    figure.add_bar(
+    chart.add_bar(
         y=names,
         x=[(size or 0) / factor for size in sizes],
         orientation="h",

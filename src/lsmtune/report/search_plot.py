@@ -5,9 +5,7 @@ from html import escape
 from math import log10
 from typing import Any
 
-import plotly.graph_objects as go
-
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.report.canvas import Chart, Key, Shape, colour, marker, ratio_axis, whiskers
 from lsmtune.report.figures import MARK_WORDS, Convergence, Mark, Measured, Unmeasured
 from lsmtune.report.words import Ratio, number
 
@@ -41,78 +39,55 @@ def convergence_keys(record: Convergence) -> list[Key]:
     )
 
 
-def convergence_plot(record: Convergence) -> go.Figure:
+def convergence_plot(record: Convergence) -> Chart:
     """Return the trials in order on a logarithmic axis; those without a result are above it."""
     statuses = list(dict.fromkeys(trial.status for trial in record.unmeasured))
     rail_px = RAIL_PX * len(statuses)
-    figure = canvas(_VALUES_PX + rail_px)
+    chart = Chart(_VALUES_PX + rail_px)
     rail = 1 - rail_px / (_VALUES_PX + rail_px)
     for mark, shape in MARKS.items():
-        _add_marks(figure, [t for t in record.measured if t.mark == mark], shape)
-    _add_best_so_far(figure, record)
+        _add_marks(chart, [t for t in record.measured if t.mark == mark], shape)
+    _add_best_so_far(chart, record)
     if record.verified:
-        _add_verified(figure, record, record.verified)
-    figure.update_yaxes(domain=[0, rail - (_GAP if statuses else 0)], **_values_axis(record))
-    add_rail(figure, record.unmeasured, dict.fromkeys(statuses, FAILED), rail)
-    figure.update_xaxes(title="trial number", **_trials_axis(record))
-    return figure
+        _add_verified(chart, record, record.verified)
+    chart.update_yaxes(domain=[0, rail - (_GAP if statuses else 0)], **_values_axis(record))
+    add_rail(chart, record.unmeasured, dict.fromkeys(statuses, FAILED), rail)
+    chart.update_xaxes(title="trial number", **_trials_axis(record))
+    return chart
 
 
-def _add_marks(figure: go.Figure, trials: list[Measured], shape: Shape) -> None:
+def _add_marks(chart: Chart, trials: list[Measured], shape: Shape) -> None:
     notes = [
         (f", median of {t.runs} runs" if t.runs > 1 else "")
         + (f", {number(100 * t.excess)} % beyond a limit" if t.excess else "")
         + escape(t.reason and f", {t.reason}")
         for t in trials
     ]
-    figure.add_scatter(
-        x=[trial.number for trial in trials],
-        y=[trial.value for trial in trials],
-        mode="markers",
-        marker=marker(shape, 9),
-        text=notes,
-        hovertemplate="trial %{x}: %{y:.3g}%{text}<extra></extra>",
-    )
+    numbers, values = [trial.number for trial in trials], [trial.value for trial in trials]
+    chart.dots(numbers, values, marker(shape, 9), "trial %{x}: %{y:.3g}%{text}", text=notes)
 
 
-def _add_best_so_far(figure: go.Figure, record: Convergence) -> None:
-    figure.add_scatter(
-        x=[trial for trial, _ in record.best_so_far],
-        y=[value for _, value in record.best_so_far],
-        mode="lines",
-        line={"shape": "hv", "width": 2, "color": colour("best")},
-        hoverinfo="skip",
-    )
-    figure.add_hline(y=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
+def _add_best_so_far(chart: Chart, record: Convergence) -> None:
+    steps = record.best_so_far
+    chart.best_so_far([trial for trial, _ in steps], [value for _, value in steps])
+    chart.rule(y=1)
     if record.best:
-        figure.add_annotation(
-            x=record.best[0],
-            y=log10(record.best[1]),
-            text="winner",
-            yshift=16,
-            showarrow=False,
+        chart.add_annotation(
+            x=record.best[0], y=log10(record.best[1]), text="winner", yshift=16, showarrow=False
         )
 
 
-def _add_verified(figure: go.Figure, record: Convergence, verified: Ratio) -> None:
+def _add_verified(chart: Chart, record: Convergence, verified: Ratio) -> None:
     """Add the verified ratio, a little right of the last trial."""
     low, high = verified.low or verified.value, verified.high or verified.value
-    figure.add_scatter(
-        x=[_verified_place(record)],
-        y=[verified.value],
-        mode="markers",
-        marker=marker(VERIFIED, 8),
-        error_y={
-            "type": "data", "array": [high - verified.value], "width": 5,
-            "arrayminus": [verified.value - low], "color": colour("ink"),
-        },
-        hovertemplate=f"verified: {verified}<extra></extra>",
-    )  # fmt: skip
+    ends = whiskers(VERIFIED, [(verified.value, low, high)], width=5)
+    place, hover = _verified_place(record), f"verified: {verified}"
+    chart.dots([place], [verified.value], marker(VERIFIED, 8), hover, error_y=ends)
 
 
 def _trials_axis(record: Convergence) -> dict[str, Any]:
     """Return an axis with ticks at trial numbers and one for the verification."""
-    last = _last(record)
+    last = max(_numbers(record))
     step = next(step for step in _STEPS if last <= step * _TICKS_WANTED)
     ticks = [float(number) for number in range(step, last + 1, step)]
     texts = [f"{tick:g}" for tick in ticks]
@@ -123,23 +98,18 @@ def _trials_axis(record: Convergence) -> dict[str, Any]:
     return {
         "tickvals": ticks,
         "ticktext": texts,
-        "range": [_first(record) - room - 0.3, end + room + 0.3],
+        "range": [min(_numbers(record)) - room - 0.3, end + room + 0.3],
         "showgrid": False,
     }
 
 
-def _last(record: Convergence) -> int:
-    measured = [trial.number for trial in record.measured]
-    return max(measured + [trial.number for trial in record.unmeasured], default=1)
-
-
-def _first(record: Convergence) -> int:
-    measured = [trial.number for trial in record.measured]
-    return min(measured + [trial.number for trial in record.unmeasured], default=1)
+def _numbers(record: Convergence) -> list[int]:
+    numbers = [trial.number for trial in record.measured]
+    return [*numbers, *(trial.number for trial in record.unmeasured)] or [1]
 
 
 def _verified_place(record: Convergence) -> float:
-    return _last(record) * 1.08 + 1
+    return max(_numbers(record)) * 1.08 + 1
 
 
 def _values_axis(record: Convergence) -> dict[str, Any]:
@@ -152,7 +122,7 @@ def _values_axis(record: Convergence) -> dict[str, Any]:
 
 
 def add_rail(
-    figure: go.Figure,
+    chart: Chart,
     trials: Sequence[Unmeasured],
     shapes: Mapping[str, Shape],
     bottom: float,
@@ -168,16 +138,12 @@ def add_rail(
     statuses = list(shapes)
     for status, shape in shapes.items():
         found = [trial for trial in trials if trial.status == status]
-        figure.add_scatter(
-            x=[trial.number for trial in found],
-            y=[statuses.index(status)] * len(found),
-            yaxis="y2",
-            mode="markers",
-            marker=marker(shape, 9, line=2.5),
-            text=[escape(trial.reason) for trial in found],
-            hovertemplate=f"{noun} %{{x}}: %{{text}}<extra></extra>",
-        )
-    figure.update_layout(
+        chart.dots(
+            [trial.number for trial in found], [statuses.index(status)] * len(found),
+            marker(shape, 9, 2.5), f"{noun} %{{x}}: %{{text}}",
+            text=[escape(trial.reason) for trial in found], yaxis="y2",
+        )  # fmt: skip
+    chart.update_layout(
         yaxis2={
             "domain": [bottom, 1],
             "range": [len(statuses) - 0.4, -0.6],

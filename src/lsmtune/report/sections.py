@@ -1,13 +1,14 @@
 """Sections of a study's page: a title with the finding, a sentence, a chart or a table."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.metric_rows import MetricRow as ClaimRow
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.report.claim_text import metric_cells
+from lsmtune.report.canvas import Key, picture
+from lsmtune.report.claim_text import ClaimText, metric_cells
 from lsmtune.report.comparison import Comparison, MetricRow
 from lsmtune.report.facts import Fact
 from lsmtune.report.figures import (
@@ -19,56 +20,46 @@ from lsmtune.report.figures import (
     OptionRow,
     Options,
 )
-from lsmtune.report.frame import picture, section
-from lsmtune.report.headline import Headline
-from lsmtune.report.markup import Html, code, element, join, table
+from lsmtune.report.markup import Html, code, details, element, join, section, table
 from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, levels_plot
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.step_text import StepText
 from lsmtune.report.trade_text import TRADES_TITLE
-from lsmtune.report.tree import Stalls, Trees
-from lsmtune.report.words import (
-    counted,
-    label,
-    number,
-    quantity,
-    unbroken,
-    unit_text,
-)
+from lsmtune.report.tree import Levels, Stalls, Trees
+from lsmtune.report.words import counted, label, number, quantity, unbroken, unit_text
 
 _CAMEL = re.compile("(?<=[a-z]{3})(?=[A-Z])")
 """Place where a name such as kCompactionStyleLevel may break."""
 
 
-def header(view: StudyView, head: Headline, compared: Comparison | None) -> Html:
+def header(view: StudyView, claim: Claim, text: ClaimText, compared: Comparison | None) -> Html:
     """Return the first screen: the claim, one sentence, warnings, a chart and a table."""
     chart: Html | str = ""
     if compared is not None and compared.key:
         chart = picture(
             "result", comparison_plot(compared.key),
-            comparison_keys(compared.key), f"{head.claim}. {compared.see}", compared.axis,
+            comparison_keys(compared.key), f"{text.headline}. {compared.see}", compared.axis,
         )  # fmt: skip
     reasons, details = (
-        join(element("p", unbroken(text)) for text in texts)
-        for texts in (head.text.reasons, head.text.details)
+        join(element("p", unbroken(line)) for line in lines)
+        for lines in (text.reasons, text.details)
     )
     return element(
         "header",
         element("p", f"Tuning study {view.name}{_load(view)}", class_="topic"),
-        element("h1", unbroken(head.claim)),
-        _answers(head),
+        element("h1", unbroken(text.headline)),
+        _answers(text),
         chart,
-        _result_table(head.record, folded=bool(chart)) if head.record.rows else "",
-        element("p", unbroken(head.text.summary)) if head.text.answers else "",
+        _result_table(claim, folded=bool(chart)) if claim.rows else "",
+        element("p", unbroken(text.summary)) if text.answers else "",
         reasons,
-        warnings_box(head.warnings),
+        warnings_box(text.warnings),
         details,
     )
 
 
-def _answers(head: Headline) -> Html:
+def _answers(texts: ClaimText) -> Html:
     """Return gain, cost, trust, what to do next, and the way back, in rows of a few lines."""
-    texts = head.text
     rows = [(name, element("p", unbroken(text))) for name, text in texts.answers]
     if not rows:
         rows.append(("result", element("p", unbroken(texts.summary))))
@@ -87,8 +78,7 @@ def _result_table(claim: Claim, *, folded: bool) -> Html:
     runs = pairs if claim.pairs else "the runs of the search, not verified"
     rows = (_result_cells(row) for row in claim.rows)
     shown = table(f"The result: medians over {runs}", heads, rows)
-    summary = element("summary", "The numbers and limits as a table")
-    return element("details", summary, shown) if folded else shown
+    return details("The numbers and limits as a table", shown) if folded else shown
 
 
 def _result_cells(row: ClaimRow) -> list[str]:
@@ -102,9 +92,9 @@ def _result_cells(row: ClaimRow) -> list[str]:
     return [join([name, " ", element("small", small)]), *cells]
 
 
-def trades_section(head: Headline) -> Html:
+def trades_section(text: ClaimText) -> Html:
     """Return the better configs that break one default limit, with the flags that allow them."""
-    return section("Limits", TRADES_TITLE, *map(_step, head.text.trades))
+    return section("Limits", TRADES_TITLE, *map(_step, text.trades))
 
 
 def _step(step: StepText) -> Html:
@@ -212,16 +202,9 @@ def _trials(record: Convergence) -> Html:
         (str(n), element("span", outcome, class_="prose"), value)
         for n, outcome, value in sorted([*measured, *unmeasured])
     )
-    return element(
-        "details",
-        element("summary", "The trials as a table"),
-        table(
-            "The trials in order",
-            ("trial", "outcome", record.axis.replace(", logarithmic", "")),
-            rows,
-            fold=False,
-        ),
-    )
+    heads = ("trial", "outcome", record.axis.replace(", logarithmic", ""))
+    grid = table("The trials in order", heads, rows, fold=False)
+    return details("The trials as a table", grid)
 
 
 def _outcome(trial: Measured) -> str:
@@ -251,24 +234,17 @@ def comparison_section(record: Comparison) -> Html:
         element("p", record.see),
         drawn,
         element("p", unbroken(record.caveat), class_="note"),
-        element(
-            "details",
-            element("summary", f"{counted(len(record.main), 'main metric')} as a table"),
-            _metrics(f"The main metrics, {record.runs}", record.main),
-        ),
-        element(
-            "details",
-            element("summary", f"{counted(len(record.others), 'more metric')} as a table"),
-            _metrics(f"All other metrics, {record.runs}", record.others),
-        )
+        _metrics("main metric", f"The main metrics, {record.runs}", record.main),
+        _metrics("more metric", f"All other metrics, {record.runs}", record.others)
         if record.others
         else "",
     )
 
 
-def _metrics(caption: str, rows: Iterable[MetricRow]) -> Html:
+def _metrics(noun: str, caption: str, rows: Sequence[MetricRow]) -> Html:
     heads = ("metric", "unit", "baseline", "winner", "winner / baseline", "meaning")
-    return table(caption, heads, map(_cells, rows))
+    shown = table(caption, heads, map(_cells, rows))
+    return details(f"{counted(len(rows), noun)} as a table", shown)
 
 
 def _cells(row: MetricRow) -> list[str]:
@@ -295,15 +271,20 @@ def _judged(row: MetricRow) -> Html:
 def trees_section(record: Trees) -> Html:
     """Return the levels of baseline and winner, a chart per quantity."""
     pictures = (
-        element(
-            "div",
-            element("h3", levels.title),
-            element("p", levels.see, class_="note"),
-            picture(name, levels_plot(levels), LEVEL_KEYS, f"{levels.title}. {levels.see}"),
-        )
+        levels_picture(name, levels, LEVEL_KEYS, f"{levels.title}. {levels.see}")
         for name, levels in (("size", record.size), ("written", record.written))
     )
     return section("LSM trees", record.title, element("div", *pictures, class_="pair"))
+
+
+def levels_picture(name: str, levels: Levels, keys: Iterable[Key], described: str) -> Html:
+    """Return the chart of one quantity of two trees, with its title and how to read it."""
+    return element(
+        "div",
+        element("h3", levels.title),
+        element("p", levels.see, class_="note"),
+        picture(name, levels_plot(levels), keys, described),
+    )
 
 
 def stalls_section(record: Stalls) -> Html:
@@ -326,20 +307,11 @@ def failures_section(record: Failures) -> Html:
 
 
 def _failed_cells(row: FailedTrial) -> list[str]:
+    meaning = row.meaning.removeprefix(f"{row.status}: ")
+    options = (element("div", code(text)) for text in row.differences)
     return [
         join([str(row.number), element("small", row.role)]),
-        join(
-            [
-                element("strong", row.status),
-                element("small", row.meaning.removeprefix(f"{row.status}: ")),
-            ]
-        ),
+        join([element("strong", row.status), element("small", meaning)]),
         element("span", row.reason, class_="prose"),
-        element(
-            "details",
-            element("summary", counted(len(row.differences), "option")),
-            *(element("div", code(text)) for text in row.differences),
-        )
-        if row.differences
-        else "none",
+        details(counted(len(row.differences), "option"), *options) if row.differences else "none",
     ]

@@ -1,11 +1,8 @@
 """Section of a study's page: which changes of the winner bring the gain."""
 
-import plotly.graph_objects as go
-
 from lsmtune.analysis.simplification import Simplification
-from lsmtune.report.canvas import Shape, canvas, colour
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, items
+from lsmtune.report.canvas import Chart, Shape, colour, picture
+from lsmtune.report.markup import Html, element, items, section
 from lsmtune.report.simplification_text import (
     NEEDED_TITLE,
     has_shares,
@@ -49,12 +46,12 @@ def _title(found: Simplification) -> str:
     return f"{', '.join(first.names)}: {number(100 * first.share)} % of the gain"
 
 
-def _plot(found: Simplification) -> go.Figure:
+def _plot(found: Simplification) -> Chart:
     """Return a bar per change with its 95 % interval, the largest share first."""
     rows = [shares(found, part) for part in found.needed]
-    figure = canvas(_ROW_PX * (len(rows) + 1))
+    chart = Chart(_ROW_PX * (len(rows) + 1))
     ink = colour(_BAR.colour)
-    figure.add_bar(
+    chart.add_bar(
         y=[",<br>".join(part.names) for part in found.needed],
         x=[share for share, _, _ in rows],
         orientation="h",
@@ -69,6 +66,6 @@ def _plot(found: Simplification) -> go.Figure:
         },
         hoverinfo="skip",
     )
-    figure.update_xaxes(ticksuffix=" %")
-    figure.update_yaxes(autorange="reversed", type="category", showgrid=False, ticklabelstandoff=6)
-    return figure
+    chart.update_xaxes(ticksuffix=" %")
+    chart.update_yaxes(autorange="reversed", type="category", showgrid=False, ticklabelstandoff=6)
+    return chart

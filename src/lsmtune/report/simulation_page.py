@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsmtune.report.facts import workload_text
-from lsmtune.report.frame import section
-from lsmtune.report.markup import Html, code, codes, element, items, join, table
+from lsmtune.report.markup import Html, code, codes, element, items, join, section, table
 from lsmtune.report.page import assembled, asset
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import TIMES, label, listed, metric_value, unbroken
 from lsmtune.simulator import Run, modelled_text
 
@@ -17,41 +17,8 @@ _SHOWN = ("write_amp", "live_sst_bytes", "peak_space_bytes", "load_s", "settle_s
 _COMPARED = {"write_amp": "write amplification", "live_sst_bytes": "space", "total_s": "time"}
 _STEPS = 1000
 _SPEEDS = {"0.25": "0.25 \N{MULTIPLICATION SIGN}", "1": "normal", "4": "4 \N{MULTIPLICATION SIGN}"}
-_TERMS = (
-    (
-        "Memtable",
-        "A memtable keeps new records in RAM, sorted by key. A flush writes a full memtable to "
-        "disk as a file.",
-    ),
-    (
-        "Level 0 (L0)",
-        "Level 0 contains the files that flushes wrote. The key ranges of L0 files overlap, so a "
-        "read may have to check each L0 file. Too many L0 files slow writes down.",
-    ),
-    (
-        "Merging (compaction)",
-        "A compaction reads files, merges them and writes the result into the next level. "
-        "Compactions drop old versions of a key. Below L0, the key ranges of the files of a level "
-        "do not overlap.",
-    ),
-    (
-        "Write amplification (WA)",
-        "Write amplification is the number of bytes that flushes and compactions write, divided "
-        "by the bytes of the user. A write amplification of 5 means that each byte of the user is "
-        "written 5 times. A lower write amplification means less work for the disk.",
-    ),
-    (
-        "Stall",
-        "In a stall, RocksDB slows writes down or stops writes. Causes of stalls are too many full "
-        "memtables, too many L0 files, or too many bytes that wait for compaction.",
-    ),
-    (
-        "The picture",
-        "Each row of the picture is a level of the tree. Each bar is a file, from its smallest key "
-        "on the left to its largest key on the right. Hatched bars are files that a compaction is "
-        "merging.",
-    ),
-)
+_TEXTS = PageTexts(__package__, "simulation")
+_TERMS = PageTexts(__package__, "simulation.terms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +81,8 @@ def _finding(films: Sequence[Film]) -> str:
 
 def _explained() -> Html:
     terms = (
-        element("div", element("dt", element("strong", term)), element("dd", meaning))
-        for term, meaning in _TERMS
+        element("div", element("dt", element("strong", term)), element("dd", _TERMS.text(term)))
+        for term in _TERMS.names()
     )
     return section("What you see", "How an LSM tree stores data", element("dl", *terms,
                    class_="facts"))  # fmt: skip
@@ -234,12 +201,7 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
             [
                 f"{modelled[0].upper()}{modelled[1:]}.",
                 times,
-                "The simulator follows all keys of a small workload. Of a workload with more keys, "
-                "it follows a sample: each simulated key represents several keys of the workload.",
-                "The animation shows only the writes, because the simulator runs the reads after "
-                "the writes.",
-                "The file docs/explanation/simulator.md compares predictions of the simulator "
-                "with real runs.",
+                *_TEXTS.paragraphs("accuracy"),
                 *(f"Workload: {text}" for text in workload_text(run.workload)),
             ]
         ),

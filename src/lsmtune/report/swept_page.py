@@ -1,9 +1,7 @@
 """Page of a controlled experiment: the answer and one chart, then one section per metric."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
-
-import plotly.graph_objects as go
 
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
@@ -16,13 +14,12 @@ from lsmtune.analysis.swept_words import (
 )
 from lsmtune.analysis.upgrade import Upgrade, comparison_text
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker
+from lsmtune.report.canvas import Chart, Key, Shape, colour, line_keys, line_look, picture, whiskers
 from lsmtune.report.facts import Fact
-from lsmtune.report.frame import picture, section, simulated_note
-from lsmtune.report.headline import system_facts
-from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, table
-from lsmtune.report.page import assembled
+from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, section, table
+from lsmtune.report.page import assembled, simulated_note
 from lsmtune.report.sections import facts_section, warnings_box
+from lsmtune.report.study_facts import system_facts
 from lsmtune.report.words import (
     Ratio,
     counted,
@@ -191,11 +188,18 @@ def _answers(swept: Swept, metric: SweptMetric) -> Html:
 def _cells(swept: Swept, metric: SweptMetric, described: str) -> Html:
     if metric.few_flushes:
         return Html()
-    figure, keys = cell_plot(swept, metric), cell_keys(swept, metric)
-    return picture(f"cells-{metric.metric}", figure, keys, described, cell_axis(metric))
+    return cell_picture(f"cells-{metric.metric}", swept, metric, described)
 
 
-def cell_axis(metric: SweptMetric) -> str:
+def cell_picture(
+    name: str, swept: Swept, metric: SweptMetric, described: str, chart: Chart | None = None
+) -> Html:
+    """Return the chart of the cells; `chart` replaces the usual one."""
+    shown = chart or cell_plot(swept, metric)
+    return picture(name, shown, cell_keys(swept, metric), described, _cell_axis(metric))
+
+
+def _cell_axis(metric: SweptMetric) -> str:
     """Return what the chart of a metric shows."""
     better = METRICS[metric.metric].better
     side = f" ({better} is better)" if better else ""
@@ -213,45 +217,37 @@ def _lines(metric: SweptMetric) -> list[tuple[str, list[Cell]]]:
 def cell_keys(swept: Swept, metric: SweptMetric) -> list[Key]:
     """Return one mark per combination of the other factors' levels, and the baseline's line."""
     others = ", ".join(list(swept.factors)[1:])
-    keys = [
-        Key(
-            LINES[index % len(LINES)][0],
-            f"{others}: {name}" if name else f"{mean_word(metric)} of the runs",
-        )
-        for index, (name, _) in enumerate(_lines(metric))
-    ]
+    keys = line_keys(
+        f"{others}: {name}" if name else f"{mean_word(metric)} of the runs"
+        for name, _ in _lines(metric)
+    )
     return keys if metric.base.few_flushes else [*keys, Key(_BASELINE, "baseline")]
 
 
-def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
+def cell_plot(swept: Swept, metric: SweptMetric) -> Chart:
     """Draw the cells over the levels of the first factor, and the baseline as a line.
 
     The line is missing if the baseline flushed too seldom to measure the metric.
     """
     divisor, unit = drawn_unit(metric.metric)
-    figure = canvas(_HEIGHT_PX, bottom=56)
+    chart = Chart(_HEIGHT_PX, bottom=56)
     for index, (name, cells) in enumerate(_lines(metric)):
-        shape, dash = LINES[index % len(LINES)]
-        figure.add_scatter(
-            x=[escape(cell.levels[0]) for cell in cells],
-            y=[cell.mean / divisor for cell in cells],
-            mode="lines+markers",
+        look, spans = line_look(index), [_span(cell, divisor) for cell in cells]
+        chart.line(
+            [escape(cell.levels[0]) for cell in cells], [middle for middle, _, _ in spans],
+            look, f"{escape(name)} %{{y:.4g}}", error_y=whiskers(look[0], spans),
             cliponaxis=False,  # a mark at 0 is on the axis
-            marker=marker(shape, 9),
-            line={"color": colour(shape.colour), "width": 1.5, "dash": dash},
-            error_y=_whiskers(cells, divisor, shape.colour),
-            hovertemplate=f"{escape(name)} %{{y:.4g}}<extra></extra>",
-        )
+        )  # fmt: skip
     if not metric.base.few_flushes:
-        figure.add_hline(
+        chart.add_hline(
             y=metric.base.mean / divisor,
             line={"color": colour("ink"), "width": 1, "dash": "longdashdot"},
         )
     # Marks of one level are drawn side by side, because their values are often equal.
-    figure.update_layout(scattermode="group", scattergap=0.5)
-    figure.update_yaxes(title=unit, range=_range(metric, divisor))
-    figure.update_xaxes(type="category", title=next(iter(swept.factors)))
-    return figure
+    chart.update_layout(scattermode="group", scattergap=0.5)
+    chart.update_yaxes(title=unit, range=_range(metric, divisor))
+    chart.update_xaxes(type="category", title=next(iter(swept.factors)))
+    return chart
 
 
 def _range(metric: SweptMetric, divisor: float) -> list[float]:
@@ -266,13 +262,7 @@ def _range(metric: SweptMetric, divisor: float) -> list[float]:
     return [max(low - room, 0.0), high + room]
 
 
-def _whiskers(cells: Sequence[Cell], divisor: float, ink: str) -> dict[str, object]:
-    bounds = [
-        (0.0, 0.0)
-        if (found := cell.interval) is None
-        else ((found.high - cell.mean) / divisor, (cell.mean - found.low) / divisor)
-        for cell in cells
-    ]
-    above, below = zip(*bounds, strict=True)
-    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below,
-            "thickness": 2, "width": 0, "color": colour(ink)}  # fmt: skip
+def _span(cell: Cell, divisor: float) -> tuple[float, float, float]:
+    """Return the mean, and the ends of its interval; the mean itself without an interval."""
+    low, high = (cell.mean, cell.mean) if (i := cell.interval) is None else (i.low, i.high)
+    return cell.mean / divisor, low / divisor, high / divisor

@@ -9,8 +9,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.limits import known_limits
 from lsmtune.objective import Objective, median_metrics
-from lsmtune.optimizers.base import Observation
-from lsmtune.optimizers.earlier import FEWEST, Earlier
+from lsmtune.optimizers.base import FEWEST, Earlier, Observation
 from lsmtune.spec import ALL_STUDIES, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial, base_runs, complete_trials

@@ -6,14 +6,11 @@ import numpy as np
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.learning.factors import Floats
-from lsmtune.learning.gaussian_process import fit_process
-from lsmtune.learning.improvement import expected_improvement
+from lsmtune.learning.gaussian_process import expected_improvement, fit_process
 from lsmtune.optimizers.base import Observation, seen
-from lsmtune.optimizers.candidates import CandidateSearch
-from lsmtune.optimizers.chosen_trials import chosen_trials
 from lsmtune.optimizers.expectation import MOST_TRIALS
-from lsmtune.optimizers.outcomes import outcomes
-from lsmtune.optimizers.points import Points
+from lsmtune.optimizers.judgement import chosen_trials, outcomes
+from lsmtune.optimizers.points import CandidateSearch, Points
 
 _DECISIONS = 3
 """So many in a row must expect nothing: a single one may overlook where the gain is."""

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from math import log
 
-import plotly.graph_objects as go
-
 from lsmtune.analysis.experiment_runs import Cell, metric
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.definitions import METRICS
@@ -32,26 +30,18 @@ from lsmtune.recipes.autotikv.study import (
     told,
 )
 from lsmtune.recipes.experiment import workload_lines
-from lsmtune.recipes.opening import opening, too_small_opening
+from lsmtune.recipes.opening import opening, ratio_picture, too_small_opening
 from lsmtune.recipes.published import change_text, times
-from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, code, element, items, join, table
+from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
+from lsmtune.report.markup import Html, code, items, join, section, table
 from lsmtune.report.page import assembled
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import numbers_table
-from lsmtune.report.words import (
-    counted,
-    drawn_unit,
-    label,
-    listed,
-    quantity,
-    unbroken,
-    unit_text,
-)
+from lsmtune.report.words import counted, drawn_unit, label, listed, quantity, unbroken, unit_text
 from lsmtune.stats import Interval
 from lsmtune.units import format_bytes
 
+_TEXTS = PageTexts(__package__)
 _HEIGHT_PX = 260
 _TOPIC = "AutoTiKV (2019), run again"
 _OFF_AND_ON = {
@@ -110,25 +100,12 @@ def _opening(results: Results, found: list[Claim]) -> Html:
             if ratios:
                 row = f"{paper()[name]['title']}: {knob.name}"
                 rows[row] = max(ratios, key=lambda ratio: abs(log(ratio.median)))
-    sentence = (
-        "Each row compares two values of one knob: the value that lsmtune recommends, and the "
-        "other value with the largest effect. The ratio divides the mean latency with the other "
-        "value by the mean latency with the recommended value. For the search “point lookup B”, "
-        "the ratio divides the throughput with the recommended value by the throughput with the "
-        "other value. A ratio above 1 means that the recommended value is better."
-    )
+    sentence = _TEXTS.text("opening")
     return opening(
         _TOPIC, answer(found), sentence,
-        picture("effects", ratio_chart(rows), RATIO_KEYS, sentence,
+        ratio_picture("effects", rows, sentence,
                 "ratio per knob, with 95 % interval; above 1, the recommended value is better"),
-        element("p", "AutoTiKV is a tuner for TiKV. The authors of AutoTiKV published an article "
-                     "about four searches with different workloads. lsmtune repeats the four "
-                     "searches of the article on RocksDB and MyRocks, with a thousandth of the "
-                     "data. In the runs of lsmtune and in the AutoTiKV article, the block cache "
-                     "can hold the same share of the data."),
-        element("p", "After each search, lsmtune measures every value of each knob again, while "
-                     "the other knobs keep their recommended values. Compare directions and ratios "
-                     "with the AutoTiKV article, not absolute times."),
+        _TEXTS.html("about"),
     )  # fmt: skip
 
 
@@ -148,31 +125,9 @@ def _claims(found: list[Claim]) -> Html:
         "Published recommendations", "Result of each recommendation",
         table("Each recommended value of the AutoTiKV article",
               ("published", "recommended here", "result", "measured ratio (95 % interval)"), rows),
-        items([
-            "A published value is a value of a knob that the article recommends. An unpublished "
-            "value is a value of the same knob that the article does not recommend.",
-            "The result “agrees” means that at least one unpublished value is clearly worse than "
-            "all published values. With the result “agrees”, no unpublished value is clearly "
-            "better than every published value.",
-            "The result “disagrees” means that at least one unpublished value is clearly better "
-            "than every published value.",
-            "The result “makes no difference here” means that every value of the knob changes the "
-            f"objective by less than {little}. The changes of the objective are relative to the "
-            "value that lsmtune recommends.",
-            "If the article states that a knob has little effect, “agrees” means that every value "
-            f"of the knob changes the objective by less than {little}. If the article states that "
-            "a knob has little effect, “disagrees” means that at least one value of the knob "
-            f"changes the objective by more than {little}.",
-            "The result “not decided” means that the intervals of the measured ratios are too "
-            "wide to decide. More runs make the intervals of the ratios narrower.",
-            "lsmtune compares two values of a knob by the ratio of their objectives. One value is "
-            "clearly better if the whole interval of the ratio is on the better side of 1. A "
-            f"change of less than {little} means that the whole interval of the ratio is between "
-            f"{1 / LITTLE:.2g} and {LITTLE:g}. A change of more than {little} means that the whole "
-            f"interval of the ratio is below {1 / LITTLE:.2g} or above {LITTLE:g}.",
-            "lsmtune widens the intervals with a Bonferroni correction. With a probability of at "
-            "least 95 %, all intervals of one recommendation contain the true ratios.",
-        ]),
+        items(_TEXTS.paragraphs(
+            "results", little=little, least=f"{1 / LITTLE:.2g}", most=f"{LITTLE:g}"
+        )),
     )  # fmt: skip
 
 
@@ -184,9 +139,8 @@ def _search(part: Part) -> Html:
     aim = "maximizes" if METRICS[part.metric].better == "higher" else "minimizes"
     return section(
         f"{theirs['title']}: the search", f"lsmtune recommends {config}",
-        element("p", f"The workload of the AutoTiKV article consists of {theirs['load']}. The "
-                     f"search by lsmtune {aim} {theirs['metric']}. The search has "
-                     f"{counted(len(part.rounds), 'round')} of one run each. {_sources(part)}"),
+        _TEXTS.html("searched", load=theirs["load"], aim=aim, metric=theirs["metric"],
+                    rounds=counted(len(part.rounds), "round"), sources=_sources(part)),
         picture(f"search-{part.name}", _search_plot(part), _search_keys(part), axis, axis),
     )  # fmt: skip
 
@@ -213,30 +167,21 @@ def _search_keys(part: Part) -> list[Key]:
     return [*keys, Key(_BEST_SO_FAR, "best so far"), Key(_BASE, "baseline")]
 
 
-def _search_plot(part: Part) -> go.Figure:
-    figure, first = canvas(_HEIGHT_PX, bottom=56), paper()["random_rounds"]
+def _search_plot(part: Part) -> Chart:
+    chart, first = Chart(_HEIGHT_PX, bottom=56), paper()["random_rounds"]
     random = [tried for tried in part.rounds if tried.number <= first]
     advised = [tried for tried in part.rounds if tried.number > first]
     for shape, some in ((_RANDOM, random), (_ADVISED, advised)):
-        figure.add_scatter(
-            x=[tried.number for tried in some],
-            y=[tried.value for tried in some],
-            mode="markers",
-            marker=marker(shape, 9),
+        chart.dots(
+            [tried.number for tried in some], [tried.value for tried in some],
+            marker(shape, 9), "round %{x}: %{y:.4g}<br>%{text}",
             text=[_config_text(part, tried.config) for tried in some],
-            hovertemplate="round %{x}: %{y:.4g}<br>%{text}<extra></extra>",
-        )
-    figure.add_scatter(
-        x=[tried.number for tried in part.rounds],
-        y=best_so_far(part),
-        mode="lines",
-        line={"shape": "hv", "width": 2, "color": colour("best")},
-        hoverinfo="skip",
-    )
-    figure.add_hline(y=part.base, line={"color": colour("ink"), "width": 1, "dash": "dash"})
-    figure.update_xaxes(title="round", showgrid=False)
-    figure.update_yaxes(title=unit_text(drawn_unit(part.metric)[1]), rangemode="tozero")
-    return figure
+        )  # fmt: skip
+    chart.best_so_far([tried.number for tried in part.rounds], best_so_far(part))
+    chart.rule(y=part.base, dash="dash")
+    chart.update_xaxes(title="round", showgrid=False)
+    chart.update_yaxes(title=unit_text(drawn_unit(part.metric)[1]), rangemode="tozero")
+    return chart
 
 
 def best_so_far(part: Part) -> list[float]:
@@ -264,9 +209,7 @@ def _around(part: Part, found: list[Claim]) -> Html:
         items(_reasons(found)),
         table("Other metrics that clearly change with the compared values",
               ("knob", "metric", "with", "value", "instead of", "value"), _changes(found)),
-        element("p", f"The table below contains the results of {counted(swept.runs, 'run')}. "
-                     f"lsmtune runs every config {counted(swept.blocks, 'time')}. Each row of the "
-                     "table changes one knob of the recommended config."),
+        _TEXTS.html("around", runs=counted(swept.runs, "run"), times=counted(swept.blocks, "time")),
         table(f"{title}: {label(first.metric)} of each config, mean", heads, _rows(part)),
         numbers_table(swept),
     )  # fmt: skip
@@ -345,10 +288,7 @@ def _compaction(results: Results) -> Html:
     ]
     return section(
         "write-heavy: cost of compaction", _without_compactions(results),
-        element("p", "Before a TiKV transaction writes a key, TiKV reads the key to find "
-                     "conflicts. A blind write writes a key without a read. Rows with “including "
-                     "the time of pending compactions” also count the time from the last write "
-                     "to the end of all compactions."),
+        _TEXTS.html("compaction"),
         table("Compactions off / on (95 % interval)", ("writes", "off / on"), rows),
     )  # fmt: skip
 
@@ -373,28 +313,5 @@ def _method(results: Results) -> Html:
         )
         texts += [f"Search “{title}”: {text}" for text in workload_lines(ran.load)]
         texts += [f"Search “{title}”: a run failed: {reason}" for _, reason in ran.outcome.failures]
-    texts += [
-        f"The optimizer is {OPTIMIZER}. In each round, lsmtune uses the config to build the store "
-        "and to run the workload. After the search, lsmtune runs the best configs again with "
-        "another workload seed, and then recommends the best config.",
-        "The baseline has the engine's defaults, except for three settings from TiKV. The block "
-        "cache contains indexes and filters, the indexes and filters of level 0 are pinned, and "
-        "filters have 10 bits per key. lsmtune divides the sizes of the LSM tree, such as "
-        "the memtable size, by 64.",
-        "If the workload only reads and the config disables compactions, all files of the store "
-        "are in level 0. After the workload, lsmtune runs all pending compactions. The write "
-        "amplification includes the bytes of the pending compactions. The metric sustained_ops_s "
-        "includes the time of the pending compactions.",
-        "Three searches use db_bench. db_bench uses only one column family, which represents "
-        "defaultcf of TiKV. The keys of writes are uniformly distributed, because db_bench cannot "
-        "skew the keys of writes.",
-        "The search “point lookup B” uses MyRocks. One MyRocks table contains the keys and "
-        "represents the column family writecf of TiKV. A second MyRocks table contains the "
-        "values and represents the column family defaultcf. For each lookup, the client reads "
-        "the key from the table of keys. If the key exists, the client also reads the value from "
-        "the table of values.",
-        "The reads do not use the page cache of the operating system.",
-        "Debian 12 builds RocksDB with assertions, which make RocksDB slower. The RocksDB inside "
-        "MariaDB (MyRocks) is built without assertions.",
-    ]
+    texts += _TEXTS.paragraphs("method", optimizer=OPTIMIZER)
     return section("Method", "How lsmtune ran the AutoTiKV searches", items(texts))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import log
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.limits import no_default_limits
 from lsmtune.recipes.base import Asked, Opener
 from lsmtune.recipes.experiment import run_experiment
-from lsmtune.recipes.published import published
+from lsmtune.recipes.published import published, read_toml
 from lsmtune.report.words import knob_value, option_value
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import PROGRAMS
@@ -19,20 +20,12 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, undisturbed
 from lsmtune.study.search import run_search
 from lsmtune.trials import Role, Status
-from lsmtune.workloads import EngineName, Workload
+from lsmtune.workloads import Workload
 
 Name = Literal["writeheavy", "pntlookup-a", "pntlookup-b", "shortscan"]
 NAMES: tuple[Name, ...] = ("writeheavy", "pntlookup-a", "pntlookup-b", "shortscan")
 BLIND = "blind writes"
 """Part that shows the effect of compaction on writes that do not read."""
-
-METRIC: dict[Name, str] = {
-    "writeheavy": "write_mean_us",
-    "pntlookup-a": "get_mean_us",
-    "pntlookup-b": "throughput_ops_s",
-    "shortscan": "scan_mean_us",
-}
-"""Objective metrics of the post; go-ycsb's latencies are means."""
 
 OPTIMIZER = "gp-ucb:start=random"
 TRIALS = 30
@@ -43,25 +36,9 @@ COMPACTING, UNCOMPACTED = (0,), (1,)
 
 _KEYS, _PRESENT = 160_000, 0.5
 """Number of keys, a thousandth of the published number, and the share that exists."""
-_OPERATIONS: dict[Name, int] = {
-    "writeheavy": 40_000, "pntlookup-a": 100_000, "pntlookup-b": 40_000, "shortscan": 2000
-}  # fmt: skip
 _FEWEST_OPERATIONS = 500
 _ROWS_A_SCAN = 100
-_KNOBS: dict[Name, str] = {
-    "writeheavy": "autotikv-writes", "pntlookup-a": "autotikv", "pntlookup-b": "autotikv",
-    "shortscan": "autotikv",
-}  # fmt: skip
-_ENGINES: dict[Name, EngineName] = {"pntlookup-b": "myrocks"}
 _COSTS = ("write_amp", "live_sst_bytes")
-_OF_WRITES = ("block_reads", "bloom_useful", "sustained_ops_s", "settle_s")
-_OF_SCANS = ("block_reads", "cache_hit_data", "cache_hit_index")
-"""A scan does not use filters."""
-_OF_LOOKUPS = (*_OF_SCANS, "cache_hit_filter", "bloom_useful")
-_EVIDENCE: dict[Name, tuple[str, ...]] = {
-    "writeheavy": _OF_WRITES, "pntlookup-a": _OF_LOOKUPS, "pntlookup-b": _OF_LOOKUPS,
-    "shortscan": _OF_SCANS,
-}  # fmt: skip
 _CHANGE = "one knob"
 _COMPACTION, _KNOB = "compaction", "disable_auto_compactions"
 _SCALE = 64
@@ -99,7 +76,7 @@ class Part:
     @property
     def metric(self) -> str:
         """Objective metric."""
-        return METRIC[self.name]
+        return str(_planned(self.name)["metric"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +87,14 @@ class Results:
     blind: Experiment
 
 
-def paper() -> dict[str, Any]:
-    """Return the published numbers and recommendations."""
-    return published(__package__)
+paper = partial(published, __package__)
+"""Function that returns the published numbers and recommendations."""
+
+
+def _planned(name: Name) -> dict[str, Any]:
+    """Return the settings of a search."""
+    found: dict[str, Any] = read_toml(__package__, "searches.toml")[name]
+    return found
 
 
 def specs(asked: Asked) -> tuple[StudySettings, ...]:
@@ -127,8 +109,8 @@ def search(name: Name, asked: Asked) -> StudySettings:
         f"autotikv-{name}",
         load,
         asked,
-        knobs=_KNOBS[name],
-        objective=(METRIC[name],),
+        knobs=_planned(name)["knobs"],
+        objective=(_planned(name)["metric"],),
         limits=no_default_limits(load, load.preset.engine),  # the post had no limits
         optimizer=OPTIMIZER,
         trials=TRIALS,
@@ -145,7 +127,7 @@ def blind(asked: Asked) -> StudySettings:
         "autotikv-blind-writes",
         Workload(name="overwrite", num=num, operations=operations),
         asked,
-        knobs=_KNOBS["writeheavy"],
+        knobs=_planned("writeheavy")["knobs"],
         repeats=0,
         sweep=Sweep(
             factors={_COMPACTION: {_KNOB: (False, True)}},
@@ -170,13 +152,13 @@ def around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ...
         f"autotikv-{name}-{recommended.hash[:6]}",
         _load(name, asked),
         asked,
-        knobs=_KNOBS[name],
+        knobs=_planned(name)["knobs"],
         repeats=0,
         sweep=Sweep(
             factors={_CHANGE: values},
             labels={_CHANGE: tuple(labels)},
             repeats=asked.repeats or _REPEATS,
-            metrics=(METRIC[name], *_EVIDENCE[name], *_COSTS),
+            metrics=(_planned(name)["metric"], *_planned(name)["evidence"], *_COSTS),
         ),
     )
 
@@ -209,7 +191,7 @@ def cells(recommended: Config, knobs: tuple[Knob, ...]) -> dict[str, dict[Value,
 def _size(name: Name, asked: Asked) -> tuple[int, int]:
     """Return the number of keys and of operations of a workload."""
     keys = asked.num or _KEYS
-    operations = max(_FEWEST_OPERATIONS, _OPERATIONS[name] * keys // _KEYS)
+    operations = max(_FEWEST_OPERATIONS, _planned(name)["operations"] * keys // _KEYS)
     return (keys if name.startswith("pnt") else round(keys * _PRESENT)), operations
 
 
@@ -254,7 +236,7 @@ def run(asked: Asked, home: Home, opener: Opener) -> Results:
 
 
 def _part(name: Name, asked: Asked, home: Home, opener: Opener) -> Part:
-    wanted, metric = search(name, asked), METRIC[name]
+    wanted, metric = search(name, asked), _planned(name)["metric"]
     with opener.open(home, wanted) as study:
         run_search(study)
         best, knobs = study.best(), study.space.knobs

@@ -1,19 +1,18 @@
 """Results for the published conclusions, on each engine."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from lsmtune.analysis.experiment_runs import metric
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
-from lsmtune.recipes.published import Claim, Finding, judged, published, unjudged
+from lsmtune.recipes.published import Claim, Finding, judged, published, stated_claims, unjudged
 from lsmtune.recipes.tree_section import deepest
 from lsmtune.stats import Interval
 
-
-def paper() -> dict[str, Any]:
-    """Return the published numbers."""
-    return published(__package__)
+paper = partial(published, __package__)
+"""Function that returns the published numbers."""
 
 
 def universal_of_level(part: Part, name: str) -> Interval | None:
@@ -23,7 +22,7 @@ def universal_of_level(part: Part, name: str) -> Interval | None:
 
 def tree(part: Part, style: int) -> tuple[Level, ...]:
     """Return the levels after the first run of a style."""
-    return next(iter(part.experiment.trees.get((style,), ())), ())
+    return part.experiment.first_tree((style,))
 
 
 def claims(results: Results) -> Iterator[Claim]:
@@ -33,23 +32,15 @@ def claims(results: Results) -> Iterator[Claim]:
 
 
 def _claims(part: Part) -> Iterator[Claim]:
-    yield judged(
-        f"{part.title}: level compaction uses a little more space than universal compaction",
-        universal_of_level(part, "live_sst_bytes"),
-        falls=True, of="size of the live files, universal / level",
-    )  # fmt: skip
+    conclusion, *shown = (_of_ratio(part, row) for row in stated_claims(__package__))
+    yield conclusion
     yield _depth(part)
-    yield judged(
-        f"{part.title}: universal compaction writes less data than level compaction",
-        universal_of_level(part, "write_amp"), falls=True,
-        of="write amplification, universal / level",
-    )  # fmt: skip
-    yield judged(
-        f"{part.title}: universal compaction spends less time in flushes and compactions than "
-        "level compaction",
-        universal_of_level(part, "background_s"),
-        falls=True, of="time of flushes and compactions, universal / level",
-    )  # fmt: skip
+    yield from shown
+
+
+def _of_ratio(part: Part, row: dict[str, Any]) -> Claim:
+    ratio = universal_of_level(part, row["metric"])
+    return judged(f"{part.title}: {row['claim']}", ratio, falls=row["falls"], of=row["ratio"])
 
 
 def _depth(part: Part) -> Claim:

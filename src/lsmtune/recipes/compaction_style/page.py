@@ -2,25 +2,20 @@
 
 from lsmtune.analysis.experiment_runs import metric
 from lsmtune.analysis.swept_words import answers
-from lsmtune.recipes.compaction_style.numbers import (
-    claims,
-    paper,
-    tree,
-    universal_of_level,
-)
+from lsmtune.recipes.compaction_style.numbers import claims, paper, tree, universal_of_level
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
 from lsmtune.recipes.experiment import method_lines
-from lsmtune.recipes.opening import opening, too_small_opening
+from lsmtune.recipes.opening import opening, ratio_picture, too_small_opening
 from lsmtune.recipes.published import change_text, claims_section
-from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
 from lsmtune.recipes.tree_section import depth_text, trees_section
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, items, table
+from lsmtune.report.markup import Html, element, items, section, table
 from lsmtune.report.page import assembled
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import numbers_table
 from lsmtune.report.words import counted, label, listed, quantity, sentence_start, unbroken
 
 _TOPIC = "Level and universal compaction (2021), run again"
+_TEXTS = PageTexts(__package__)
 _DRAWN = ("write_amp", "live_sst_bytes", "background_s", "throughput_ops_s", "read_amp")
 """Metrics of the first chart."""
 _NAMES = ("level compaction", "universal compaction")
@@ -75,17 +70,13 @@ def _opening(results: Results) -> Html:
         for name in _DRAWN
         if (ratio := universal_of_level(part, name)) is not None
     }
-    sentence = (
-        "Each row shows a metric under universal compaction, divided by the metric under level "
-        "compaction. A mark left of 1 means that universal compaction has the lower value."
-    )
+    sentence = _TEXTS.text("opening")
     return opening(
         _TOPIC, answer(first), sentence,
-        picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
+        ratio_picture("ratios", rows, sentence,
                 "universal / level, with 95 % interval"),
         *(element("p", unbroken(_sentence(part))) for part in others),
-        element("p", "Both compaction styles run with the same workload seeds. Compare directions "
-                     "and ratios with the published report, not absolute times."),
+        _TEXTS.html("compare"),
     )  # fmt: skip
 
 
@@ -135,10 +126,5 @@ def _method(results: Results) -> Html:
     texts: list[str] = []
     for part in results.parts:
         texts += method_lines(part.title, part.experiment)
-    texts.append(
-        "The workload of the published report is not certain: the setup in the report names "
-        "TPC-C, the text of the report names db_bench. lsmtune runs TPC-C and db_bench with less "
-        "data than the report. Before each run, lsmtune builds the store with the compaction "
-        "style of the run and waits for all compactions."
-    )
+    texts += _TEXTS.paragraphs("method")
     return section("Method", "How lsmtune compared the compaction styles", items(texts))

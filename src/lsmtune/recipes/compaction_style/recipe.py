@@ -3,7 +3,7 @@
 from typing import Any
 
 from lsmtune.analysis.swept_words import swept_document
-from lsmtune.recipes.base import Asked, Opener, Reproduction
+from lsmtune.recipes.base import Asked, Opener, Recipe, Reproduction
 from lsmtune.recipes.compaction_style.numbers import claims, paper, tree
 from lsmtune.recipes.compaction_style.page import answer, render_compaction_style
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, run, specs
@@ -12,28 +12,22 @@ from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 
 
-class CompactionStyle:
-    """Level and universal compaction, with db_bench and with TPC-C on MyRocks."""
+def _studies(asked: Asked) -> tuple[StudySettings, ...]:
+    """Return the experiment of each engine."""
+    return tuple(specs(asked).values())
 
-    name = "compaction-style"
-    flags = frozenset({"num", "repeats"})
 
-    def studies(self, asked: Asked) -> tuple[StudySettings, ...]:
-        """Return the experiment of each engine."""
-        return tuple(specs(asked).values())
-
-    def run(self, asked: Asked, home: Home, opener: Opener) -> Reproduction:
-        """Run what is missing of the experiments."""
-        results = run(asked, home, opener)
-        found = list(claims(results))
-        document = {
-            "recipe": self.name,
-            "published": paper(),
-            "claims": [claim.document() for claim in found],
-            "parts": {part.engine: _part(part) for part in results.parts},
-        }
-        lines = (*map(_line, results.parts), *map(str, found))
-        return Reproduction(render_compaction_style(results), document, lines)
+def _run(asked: Asked, home: Home, opener: Opener) -> Reproduction:
+    results = run(asked, home, opener)
+    found = list(claims(results))
+    document = {
+        "recipe": "compaction-style",
+        "published": paper(),
+        "claims": [claim.document() for claim in found],
+        "parts": {part.engine: _part(part) for part in results.parts},
+    }
+    lines = (*map(_line, results.parts), *map(str, found))
+    return Reproduction(render_compaction_style(results), document, lines)
 
 
 def _line(part: Part) -> str:
@@ -52,3 +46,7 @@ def _part(part: Part) -> dict[str, Any]:
         "levels": trees,
         "experiment": swept_document(part.experiment.swept),
     }
+
+
+COMPACTION_STYLE = Recipe("compaction-style", frozenset({"num", "repeats"}), _studies, _run)
+"""Level and universal compaction, with db_bench and with TPC-C on MyRocks."""

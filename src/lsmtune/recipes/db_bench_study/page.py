@@ -25,21 +25,21 @@ from lsmtune.recipes.db_bench_study.study import (
     paper,
 )
 from lsmtune.recipes.experiment import method_lines
-from lsmtune.recipes.opening import opening, too_small_opening
+from lsmtune.recipes.opening import opening, ratio_picture, too_small_opening
 from lsmtune.recipes.published import change_text, claims_section, times
-from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
 from lsmtune.recipes.tree_section import depth_text, trees_section
-from lsmtune.report.frame import picture, section
 from lsmtune.report.inspect_page import shape_section, stalls_section
-from lsmtune.report.markup import Html, code, element, items, table
+from lsmtune.report.markup import Html, code, element, items, section, table
 from lsmtune.report.page import assembled
-from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section
+from lsmtune.report.page_texts import PageTexts
+from lsmtune.report.swept_page import cell_picture, cell_plot, numbers_section
 from lsmtune.report.words import TIMES, label, listed, metric_value, number, sentence_start
 
 _TOPIC = "db_bench and other stores (2021), run again"
 _DRAWN = ("throughput_ops_s", "disk_write_amp", "disk_bytes", "get_p50_us", "scan_p50_us")
 """Metrics of the stores that have a chart."""
 _MICROS = 1e6
+_TEXTS = PageTexts(__package__)
 
 
 def render_db_bench_study(results: Results) -> str:
@@ -85,25 +85,12 @@ def _opening(results: Results) -> Html:
         for store in OTHERS
         if (ratio := of_rocksdb(results, store, name)) is not None
     }
-    sentence = (
-        "Each row shows a metric of one other store, divided by the metric of RocksDB. A ratio of "
-        "1 means that both stores have the same value of the metric."
-    )
+    sentence = _TEXTS.text("opening")
     return opening(
         _TOPIC, answer(results), sentence,
-        picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
+        ratio_picture("ratios", rows, sentence,
                 "other store / RocksDB, with 95 % interval"),
-        element("p", "The published study consists of slides. The slides of the published study "
-                     "show three db_bench commands on RocksDB and measure no other store. The "
-                     "authors of the published study expect RocksDB to be better than various "
-                     "databases, and name MyRocks, MongoDB and LedisDB for a comparison. lsmtune "
-                     "compares RocksDB with MyRocks, LevelDB and LMDB. The published study does "
-                     "not say which metrics to compare."),
-        element("p", "lsmtune runs the three published commands with less data, a smaller LSM "
-                     "tree and smaller range tombstones. Compare directions and ratios with the "
-                     "published study, not absolute times. The "
-                     "published runs used a RocksDB build with assertions in a virtual machine "
-                     "with one core."),
+        _TEXTS.html("about"),
     )  # fmt: skip
 
 
@@ -116,13 +103,7 @@ def _commands(results: Results) -> Html:
             ("command", "run", "records", "ops/s", "µs", "found"),
             rows,
         ),
-        element("p", "The time per operation is the time that one thread needs for one "
-                     "operation. The command fillseq ran with the default options. The "
-                     "commands fillrandom and readrandom ran with the published options. In "
-                     "the published run, readrandom uses the page cache, and other options "
-                     "than the command fillrandom, which wrote the database. In the runs of "
-                     "lsmtune, readrandom does not use the page cache. In the runs of lsmtune, "
-                     "the database of readrandom is built with the options of readrandom."),
+        _TEXTS.html("commands"),
         items(_flags()),
     )  # fmt: skip
 
@@ -168,8 +149,7 @@ def _command_section(results: Results, name: Name) -> Html:
     title = effects[0][0]
     return section(
         f"{name}: effect of the published options", title,
-        picture(f"command-{name}", cell_plot(swept, drawn), cell_keys(swept, drawn), title,
-                cell_axis(drawn)),
+        cell_picture(f"command-{name}", swept, drawn, title),
         items(text for texts in effects for text in texts[:2]),
     )  # fmt: skip
 
@@ -177,7 +157,7 @@ def _command_section(results: Results, name: Name) -> Html:
 def _inside(part: Experiment) -> Iterator[Html]:
     """Yield the trees and the stalls of fillrandom, with the defaults and the published options."""
     cells = (DEFAULT, PUBLISHED)
-    first, second = (next(iter(part.trees.get(cell, ())), ()) for cell in cells)
+    first, second = (part.first_tree(cell) for cell in cells)
     if first or second:
         title = (
             f"The tree has {depth_text(first)} with {OPTION_NAMES[0]}, and {depth_text(second)} "
@@ -206,16 +186,7 @@ def _stores(results: Results) -> Html:
     load = results.parts["stores"].load
     return section(
         "One workload, four stores", "All metrics of the stores",
-        element("p", f"One client writes {load.num:,} random records of {load.record_bytes} bytes "
-                     "into an empty store, without waiting for a sync. After the writes, the "
-                     "client reads records with gets and scans."),
-        element("p", "One program runs RocksDB, LevelDB and LMDB with the same keys and the same "
-                     "clock. RocksDB runs with the built-in settings of LevelDB. RocksDB and "
-                     "LevelDB compress with snappy. LMDB has no settings of an LSM tree and no "
-                     "compression. MyRocks gets records of the same number and sizes, as SQL "
-                     "statements through a socket. The LSM tree of MyRocks has similar settings "
-                     "to the LSM tree of RocksDB. The MyRocks server syncs the log every second "
-                     "and does not restart before the reads."),
+        _TEXTS.html("stores", records=f"{load.num:,}", record_bytes=load.record_bytes),
         table("RocksDB's value, and other store / RocksDB with 95 % interval",
               ("metric", "RocksDB", *OTHERS), rows),
     )  # fmt: skip
@@ -232,26 +203,21 @@ def _store_section(results: Results, name: str) -> Html:
     title = "Too few runs to compare the stores"
     if changes:
         title = f"Compared with RocksDB: {'; '.join(changes)}"
-    plot = cell_plot(swept, drawn).update_traces(mode="markers")  # stores have no order
+    chart = cell_plot(swept, drawn).update_traces(mode="markers")  # stores have no order
     mysql = results.parts["myrocks"].mean(ALIKE, metric(name))
-    last = (
-        ""
-        if mysql is None
-        else " The chart leaves out MyRocks, because MyRocks ran in a separate experiment. In the "
-        f"experiment with MyRocks, the {label(name)} is {metric_value(name, mysql)}."
-    )
+    last = "" if mysql is None else " " + _TEXTS.text(
+        "without_myrocks", label=label(name), value=metric_value(name, mysql)
+    )  # fmt: skip
     return section(
         label(name), title,
-        element("p", "The chart shows RocksDB two times: as one of the stores, and as the baseline "
-                     f"with the dashed line.{last}"),
-        picture(f"stores-{name}", plot, cell_keys(swept, drawn), title,
-                cell_axis(drawn)),
+        _TEXTS.html("store", last=last),
+        cell_picture(f"stores-{name}", swept, drawn, title, chart),
     )  # fmt: skip
 
 
 def _store_trees(results: Results) -> Iterator[Html]:
     experiment = results.parts["stores"]
-    trees = [next(iter(experiment.trees.get(cell, ())), ()) for cell in (ROCKSDB, LEVELDB)]
+    trees = [experiment.first_tree(cell) for cell in (ROCKSDB, LEVELDB)]
     if any(trees):
         yield trees_section(
             "Levels of the two LSM stores", "The same records in RocksDB and in LevelDB",
@@ -263,22 +229,5 @@ def _method(results: Results) -> Html:
     texts: list[str] = []
     for name, part in results.parts.items():
         texts += method_lines(name, part)
-    texts += [
-        "In the published run of readrandom, only 43 % of the gets find a record. The reason for "
-        "the 43 % is unknown. After as many random writes as there are keys, 63 % of the keys "
-        "have a record. The range tombstones of the published options delete only few records.",
-        "In the published study, readrandom reads the database that the command fillrandom wrote. "
-        "In the runs of lsmtune, each config of readrandom has its own database. The databases of "
-        "all configs contain the same range tombstones. In the runs of lsmtune, all compactions "
-        "are done before the reads.",
-        "For the disk write amplification, the kernel counts the bytes that the process writes to "
-        "the disk. If a page of LMDB's memory map changes several times before the kernel writes "
-        "the page, the kernel counts the page once.",
-        "All data of the compared stores fits into the page cache, so the reads measure code and "
-        "caches, not the disk.",
-        "Debian 12 builds RocksDB and LevelDB with assertions, but builds LMDB without "
-        "assertions. Assertions make RocksDB and LevelDB slower.",
-        "Without fsync, a crash of the machine can destroy the database of LMDB. Without "
-        "fsync, RocksDB, LevelDB and MyRocks lose only their newest writes if the machine crashes.",
-    ]
+    texts += _TEXTS.paragraphs("method")
     return section("Method", "How lsmtune ran the stores and the commands", items(texts))

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import exp
 from typing import Any, Literal
 
 from lsmtune.analysis.experiment_runs import Experiment
-from lsmtune.experiment import Sweep, Told
+from lsmtune.experiment import Told
 from lsmtune.recipes.base import Asked, Opener
 from lsmtune.recipes.experiment import experiment_spec, run_experiment
-from lsmtune.recipes.published import published
+from lsmtune.recipes.published import planned, published
 from lsmtune.spec import SMALLEST_SCALE, StudySettings
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
@@ -23,45 +24,16 @@ COMMANDS: tuple[Name, ...] = ("fillseq", "fillrandom", "readrandom")
 TREE, COMPRESSION = "tree", "compression"
 DEFAULT, PUBLISHED = (0, 0), (1, 1)
 """Cells of a command: db_bench's defaults, and the published options of the long command."""
-_OPTIONS: dict[str, dict[str, tuple[Told, ...]]] = {
-    TREE: {
-        "num_levels": (7, 4),
-        "level0_slowdown_writes_trigger": (20, 8),
-        "level0_stop_writes_trigger": (36, 12),
-        "max_background_compactions": (-1, 32),
-    },
-    COMPRESSION: {
-        "compression_type": ("snappy", "zlib"),
-        "min_level_to_compress": (-1, 2),
-        "block_size": ("4KiB", "16KiB"),
-    },
-}
-"""Options of the long command that differ from the defaults, in two groups.
-
--open_files=10000 is left out: there are fewer files."""
 OPTION_NAMES = ("the defaults", "the published options")
 
-STORE, MEMTABLE = "store", "memtable"
-STORES = {"rocksdb": "RocksDB", "leveldb": "LevelDB", "lmdb": "LMDB"}
-ROCKSDB, LEVELDB, LMDB = ((place,) for place in range(len(STORES)))
+ROCKSDB, LEVELDB, LMDB = (0,), (1,), (2,)
+"""Cells of the embedded stores."""
 ALIKE = (0,)
 """Cell of MyRocks with the settings of the embedded stores."""
-_LIKE_THE_STORES: dict[str, Told] = {
-    "default.target_file_size_base": "2MiB",
-    "default.max_bytes_for_level_base": "10MiB",
-    "default.level0_file_num_compaction_trigger": 4,
-    "default.level0_slowdown_writes_trigger": 8,
-    "default.level0_stop_writes_trigger": 12,
-    "default.compression_type": "snappy",
-    "default.block_size": "4KiB",
-    "default.bloom_bits": 10,
-    "cache_size": "8MiB",
-}
 
 _STUDY = "db-bench-study"
 _SMALLER = 64
 _SEQUENTIAL, _RECORDS_A_STORE = 1_000_000, 500_000
-_REPEATS = 4
 _OF_COMMANDS = (
     "throughput_ops_s", "write_amp", "live_sst_bytes", "stall_percent", "total_s",
 )  # fmt: skip
@@ -79,41 +51,26 @@ class Results:
     parts: Mapping[Name, Experiment]
 
 
-def paper() -> dict[str, Any]:
-    """Return the published numbers."""
-    return published(__package__)
+paper = partial(published, __package__)
+"""Function that returns the published numbers."""
 
 
 def specs(asked: Asked) -> dict[Name, StudySettings]:
     """Return the experiments: the commands on RocksDB, the stores in one driver, and MyRocks."""
     stores = Workload(num=min(asked.num or _RECORDS_A_STORE, _RECORDS_A_STORE), **_record())
+    embedded, myrocks = (
+        planned(__package__, name, asked.repeats, metrics=OF_STORES)
+        for name in ("stores", "myrocks")
+    )
     return {
         **{name: _command(name, asked) for name in COMMANDS},
         "stores": experiment_spec(
-            f"{_STUDY}-stores", stores,
-            Sweep(
-                factors={STORE: {"store": tuple(STORES)}},
-                labels={STORE: tuple(STORES.values())},
-                metrics=OF_STORES,
-                repeats=_repeats(asked),
-            ),
-            "embedded", PROGRAMS["embedded"],
+            f"{_STUDY}-stores", stores, embedded, "embedded", PROGRAMS["embedded"]
         ),
         "myrocks": experiment_spec(
-            f"{_STUDY}-myrocks", stores,
-            Sweep(
-                factors={MEMTABLE: {"default.write_buffer_size": ("4MiB", "64MiB")}},
-                fixed=_LIKE_THE_STORES,
-                metrics=OF_STORES,
-                repeats=_repeats(asked),
-            ),
-            "myrocks", PROGRAMS["myrocks"],
+            f"{_STUDY}-myrocks", stores, myrocks, "myrocks", PROGRAMS["myrocks"]
         ),
-    }  # fmt: skip
-
-
-def _repeats(asked: Asked) -> int:
-    return asked.repeats or _REPEATS
+    }
 
 
 def _record() -> dict[str, Any]:
@@ -142,12 +99,9 @@ def _command(name: Name, asked: Asked) -> StudySettings:
             **_tombstones(scale),
         )
     metrics = _OF_READS if name == "readrandom" else _OF_COMMANDS
-    sweep = Sweep(
-        factors=_OPTIONS,
-        labels=dict.fromkeys(_OPTIONS, OPTION_NAMES),
-        fixed=fixed,
-        metrics=metrics,
-        repeats=_repeats(asked),
+    labels = dict.fromkeys((TREE, COMPRESSION), OPTION_NAMES)
+    sweep = planned(
+        __package__, "commands", asked.repeats, labels=labels, fixed=fixed, metrics=metrics
     )
     study = f"{_STUDY}-{name}"
     return experiment_spec(study, load, sweep, "rocksdb", asked.program, scale=str(scale))

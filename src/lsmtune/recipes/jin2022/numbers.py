@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -11,13 +11,7 @@ from lsmtune.analysis.shipped_runs import Mode
 from lsmtune.learning.variance import one_way_p
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, jin2022_fitness, median_metrics
-from lsmtune.recipes.jin2022.study import (
-    INDICATORS,
-    MODES,
-    Results,
-    Screening,
-    Search,
-)
+from lsmtune.recipes.jin2022.study import INDICATORS, MODES, Results, Screening, Search
 from lsmtune.recipes.published import published
 from lsmtune.stats import Interval
 from lsmtune.verdict import Pair
@@ -25,9 +19,8 @@ from lsmtune.verdict import Pair
 _MEGA = 1e6
 
 
-def paper() -> dict[str, Any]:
-    """Return the published numbers."""
-    return published(__package__)
+paper = partial(published, __package__)
+"""Function that returns the published numbers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,23 +29,18 @@ from lsmtune.recipes.jin2022.plots import (
     convergence_plot,
     improvement_plot,
 )
-from lsmtune.recipes.jin2022.study import (
-    EXACT,
-    INDICATORS,
-    MODE_NAMES,
-    MODES,
-    Results,
-    Search,
-)
+from lsmtune.recipes.jin2022.study import EXACT, INDICATORS, MODE_NAMES, MODES, Results, Search
 from lsmtune.recipes.opening import opening, too_small_opening
-from lsmtune.report.frame import picture, section
+from lsmtune.report.canvas import picture
 from lsmtune.report.importance_page import importance_sections
-from lsmtune.report.markup import Html, code, element, items, join, table
+from lsmtune.report.markup import Html, code, element, items, join, section, table
 from lsmtune.report.page import assembled
+from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.words import number
 from lsmtune.stats import Interval
 
 _TOPIC = "Jin, Choi, Choi, Sung and Park (2022), run again"
+_TEXTS = PageTexts(__package__)
 _SHOWN = 12
 _UNITS = {"w_amp_table": "", "write_amp": "", "live_sst_bytes": "MB", "rate_mb_s": "MB/s",
           "total_s": "s", "throughput_ops_s": "ops/s"}  # fmt: skip
@@ -78,37 +73,22 @@ def answer(results: Results) -> str:
 def _opening(results: Results) -> Html:
     fitness = honest_fitness(results)
     shares = [s for search in results.searches if (s := data_share(search)) is not None]
-    sentence = (
-        "Fitness is the sum of the improvements of four metrics. A fitness of 1000 means that the "
-        "improvements add up to 100 %. For each search, the chart shows the best fitness so far "
-        "after each evaluation."
-    )
-    seeds = "" if fitness is None else (
-        f" With a fixed workload, the median of the verified fitness is {fitness.median:.0f}. The "
-        f"searches with different seeds reach {fitness.low:.0f} to {fitness.high:.0f}."
+    sentence = _TEXTS.text("opening")
+    seeds = "" if fitness is None else " " + _TEXTS.text(
+        "seeds", median=f"{fitness.median:.0f}", low=f"{fitness.low:.0f}",
+        high=f"{fitness.high:.0f}",
     )  # fmt: skip
-    data = "" if not shares else (
-        f" In the search with a varied workload, {_percent(shares[0])} of the verified fitness "
-        "comes from the changed data, not from the options of the store."
-    )  # fmt: skip
+    data = "" if not shares else " " + _TEXTS.text("data_share", share=_percent(shares[0]))
     heads = ("search", "after 8", "after 20", "after 36", "verified (95 %)",
              "verified, paper's formula", "pairs")  # fmt: skip
     return opening(
         _TOPIC, answer(results), sentence,
         picture("figure8", convergence_plot(results.searches), CONVERGENCE_KEYS, sentence,
                 "Figure 8: fitness over evaluations"),
-        element("p", "In a search with a fixed workload, only options of the store vary. In a "
-                     "search with a varied workload, the parameters threads and compression_ratio "
-                     "vary too, as in the paper. The parameters threads and compression_ratio "
-                     "change the workload and the data." + data),
-        element("p", "The chart shows the fitness of single runs. The highest fitness of many "
-                     "single runs is partly luck. Verification measures the winner of "
-                     "each search again in pairs of runs. A pair is one run of the winner and one "
-                     "run of the baseline with the same seed." + seeds),
+        element("p", _TEXTS.text("modes") + data),
+        element("p", _TEXTS.text("single_runs") + seeds),
         table("Fitness of each search", heads, map(_search_row, results.searches)),
-        element("p", f"The runs of lsmtune used RocksDB {results.engine} on {results.host}. The "
-                     "paper used RocksDB 6.13 on another machine. Compare directions and ratios "
-                     "with the paper, not absolute times."),
+        _TEXTS.html("compare", engine=results.engine, host=results.host),
     )  # fmt: skip
 
 
@@ -129,12 +109,7 @@ def _figure_5(results: Results) -> Html:
     return section(
         "Figure 5: prediction accuracy",
         "How well a model predicts the metrics of new configs",
-        element("p", "The paper's model is a random forest, a model of many decision trees. "
-                     "Held-out R² is the accuracy of a model on configs that were not used to fit "
-                     "the model. Compare the paper's R² with the R² of the varied workload, "
-                     "because the paper also varies the workload. Do not compare the paper's R² "
-                     "with the R² of the fixed workload. With a fixed workload, the metrics vary "
-                     "less, because the data does not change."),
+        _TEXTS.html("figure_5"),
         picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
         table("Held-out R²: median over folds (5 % to 95 %)",
               ("metric", "mode", "paper", "forest", "best model", "limit by noise"), rows),
@@ -179,19 +154,9 @@ def _figure_6(results: Results) -> Html:
         "Figure 6: importance of the parameters",
         f"{agreeing} of the paper's {len(named)} most important parameters are among lsmtune's "
         f"{len(named)} most important",
-        element("p", "As in the paper, the chart shows the MDI (mean decrease in impurity) of "
-                     "each parameter. lsmtune computes the MDI with a random forest, a model "
-                     "of many decision trees. A high MDI means that the parameter explains a "
-                     "large part of the changes of the metrics in the decision trees. For a "
-                     "parameter with many values, the MDI is too high. Lost R² is the accuracy "
-                     "that the most accurate model loses if lsmtune shuffles the values of a "
-                     "parameter. Lost R² does not overrate a parameter with many values. The "
-                     "chart has the mean MDI and the mean lost R² over the metrics WAF, SA, RATE "
-                     "and TIME of the paper."),
+        _TEXTS.html("figure_6"),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
-        element("p", "In the paper, each thread writes all records, so more threads write more "
-                     "data. In the runs of lsmtune, all threads together write as many "
-                     "records as one thread."),
+        _TEXTS.html("threads"),
         table("All parameters, in the order of the varied workload", heads, rows),
     )  # fmt: skip
 
@@ -211,11 +176,7 @@ def _figure_7(results: Results) -> Html:
     return section(
         "Figure 7: one-way analysis of variance",
         "Effect of the parameters that the paper selects",
-        element("p", "As in the paper, an analysis of variance tests whether the mean of a "
-                     "metric depends on one parameter. The test ignores all other parameters. A "
-                     "small p means that chance alone rarely causes differences as large as the "
-                     "measured differences. Each mean in the table is the mean of the metric over "
-                     "all configs with one value of the parameter."),
+        _TEXTS.html("figure_7"),
         table("Group means of the paper and of both modes", heads, rows),
     )  # fmt: skip
 
@@ -247,7 +208,7 @@ def _search_row(search: Search) -> list[str]:
         if found is None
         else [_interval(found.exact, 0), _interval(found.published, 0), str(found.pairs)]
     )
-    return [f"{MODE_NAMES[search.mode]}, seed {search.seed}", *shown, *checked]
+    return [search.name, *shown, *checked]
 
 
 def _table_2(results: Results) -> Html:
@@ -260,20 +221,16 @@ def _table_2(results: Results) -> Html:
     ]
     for search in results.searches:
         if (found := verified(search.pairs)) is not None:
-            name = f"{MODE_NAMES[search.mode]}, seed {search.seed}"
-            rows.append([f"{name}: default", *_cells(found.base), "0"])
-            rows.append([f"{name}: winner", *_cells(found.found), f"{found.exact.median:.0f}"])
+            rows.append([f"{search.name}: default", *_cells(found.base), "0"])
+            rows.append(
+                [f"{search.name}: winner", *_cells(found.found), f"{found.exact.median:.0f}"]
+            )
     return section(
         "Table 2 and figure 9: the winners",
         "Improvement of each metric over the default",
-        element("p", "A mark right of 0 means that the winner is better than the default. A mark "
-                     "left of 0 means that the winner is worse than the default."),
+        _TEXTS.html("figure_9"),
         picture("figure9", improvement_plot(results.searches), ACCURACY_KEYS, _FIGURE_9, _FIGURE_9),
-        element("p", "For the searches of lsmtune, the table contains medians of the verification "
-                     "runs. lsmtune computes the fitness of the paper's winner from the paper's "
-                     "table 2. The fitness of lsmtune's searches uses exact write amplification "
-                     "instead of the paper's WAF. Exact write amplification divides the bytes "
-                     "that flushes and compactions write by the bytes that the clients write."),
+        _TEXTS.html("table_2"),
         table("Indicators of the default and of the winner", heads, rows),
         *_changes(results),
     )  # fmt: skip
@@ -297,8 +254,8 @@ def _changes(results: Results) -> Iterator[Html]:
         if search.changed:
             values = sorted(search.changed.items())
             yield table(
-                f"Changes of the winner: {MODE_NAMES[search.mode]}, seed {search.seed} (sizes of "
-                "the LSM tree at 1/64 of the full size)",
+                f"Changes of the winner: {search.name} (sizes of the LSM tree at 1/64 of the full "
+                "size)",
                 ("parameter", "value"),
                 [[code(name), str(value)] for name, value in values],
             )
@@ -322,13 +279,7 @@ def _data_section(results: Results) -> Html:
     return section(
         "Varied workload: the data",
         title,
-        element("p", "The parameter compression_ratio of db_bench sets how well the values "
-                     "compress. The paper's algorithm tunes compression_ratio together with the "
-                     "options of the store."),
-        element("p", "lsmtune verifies the winner's options on two kinds of data: the winner's "
-                     "data and the baseline's data. The difference between the fitness on the "
-                     "winner's data and the fitness on the baseline's data comes only from the "
-                     "data."),
+        _TEXTS.html("data"),
         table("Winner of the search with a varied workload, with both kinds of data", heads, rows),
     )  # fmt: skip
 
@@ -338,36 +289,16 @@ def _data_row(name: str, found: Verified) -> list[str]:
 
 
 def _method(results: Results) -> Html:
-    texts = []
+    texts: list[str] = []
     for mode in MODES:
         importance = results.screenings[mode].importance
         load = results.screenings[mode].runs.first[0].workload
-        texts.append(
-            f"For figures 5 to 7 with a {MODE_NAMES[mode]}, lsmtune measured {importance.configs} "
-            f"random configs in {importance.runs} runs with {load.num:,} records. "
-            f"{importance.failed} of the runs with a {MODE_NAMES[mode]} failed."
-        )
-    texts.append(f"The paper measured {paper()['configs']:,} configs with 1,000,000 records.")
-    plan = results.plan
-    if not plan.configs:
-        texts.append(
-            "The runs for figures 5 to 7 are recorded data that ships with lsmtune, not new runs."
-        )
-    texts += [
-        f"The searches use a genetic algorithm, {plan.num:,} records, and one run per config. "
-        "Verification measures the winner of each search again.",
-        "The paper ends each run with a forced compaction. In the runs of lsmtune, the paper's "
-        "metric TIME ends when all compactions are done. The paper's metric RATE is the user data "
-        "that the clients write per second, without the time of the pending compactions.",
-        "The paper's metric WAF is the value W-Amp in RocksDB's table “Compaction Stats”. W-Amp "
-        "divides the bytes that flushes and compactions write by the compressed bytes that "
-        "flushes write. Exact write amplification divides the bytes that flushes and compactions "
-        "write by the bytes that the clients write.",
-        "As in the paper, memory is not limited, so a winner may use more memory for "
-        "memtables than the baseline.",
-        "The paper's authors later published a data set. lsmtune takes the ranges of the "
-        "parameters from the data set of the paper's authors. If the data set of the paper's "
-        "authors does not contain a parameter, lsmtune uses the range that the command lsmtune "
-        "knobs prints.",
-    ]
+        texts += _TEXTS.paragraphs(
+            "screened", mode=MODE_NAMES[mode], configs=importance.configs, runs=importance.runs,
+            records=f"{load.num:,}", failed=importance.failed,
+        )  # fmt: skip
+    texts += _TEXTS.paragraphs("paper", configs=f"{paper()['configs']:,}")
+    if not results.plan.configs:
+        texts += _TEXTS.paragraphs("shipped")
+    texts += _TEXTS.paragraphs("method", records=f"{results.plan.num:,}")
     return section("Method", "How lsmtune ran the paper's searches again", items(texts))

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from lsmtune.analysis.shipped_runs import Mode
 from lsmtune.recipes.jin2022.numbers import (
     Accuracy,
@@ -13,8 +11,8 @@ from lsmtune.recipes.jin2022.numbers import (
     paper,
     verified,
 )
-from lsmtune.recipes.jin2022.study import INDICATORS, MODE_NAMES, MODES, Search
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, name_rows
+from lsmtune.recipes.jin2022.study import INDICATORS, MODES, Search
+from lsmtune.report.canvas import Chart, Key, Shape, marker
 
 _ROW_PX = 28
 _HEIGHT_PX = 280
@@ -24,6 +22,8 @@ _MODES: dict[Mode, tuple[Shape, str]] = {
     "honest": (Shape("circle", "●", "best"), "fixed workload"),
     "published": (Shape("diamond-open", "◇", "base"), "varied workload, as in the paper"),
 }
+_OFFSETS = dict(zip(MODES, (-0.15, 0.15), strict=True))
+"""Distance of the marks of a mode from the middle of their row."""
 MODE_KEYS = tuple(Key(*_MODES[mode]) for mode in MODES)
 ACCURACY_KEYS = (Key(_PAPER, "paper"), *MODE_KEYS)
 CONVERGENCE_KEYS = (*MODE_KEYS, Key(_PAPER_LINE, "paper, after 36 evaluations"))
@@ -33,59 +33,32 @@ PAPER_NAMES = {
 """Names of the metrics in the paper."""
 
 
-def accuracy_plot(rows: Sequence[Accuracy]) -> go.Figure:
+def accuracy_plot(rows: Sequence[Accuracy]) -> Chart:
     """Draw the held-out R² of a random forest: of the paper, and of each mode here."""
-    figure = canvas(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
-    for offset, mode in zip((-0.15, 0.15), MODES, strict=True):
-        shape = _MODES[mode][0]
-        found = [row.forest[mode] for row in rows]
-        figure.add_scatter(
-            x=[interval.median for interval in found],
-            y=[place + offset for place in range(len(rows))],
-            mode="markers",
-            marker=marker(shape, 10),
-            error_x={
-                "type": "data", "thickness": 2, "width": 0, "color": colour(shape.colour),
-                "array": [interval.high - interval.median for interval in found],
-                "arrayminus": [interval.median - interval.low for interval in found],
-            },
-            hovertemplate="%{x:.3f}<extra></extra>",
-        )  # fmt: skip
-    figure.add_scatter(
-        x=[row.paper for row in rows],
-        y=list(range(len(rows))),
-        mode="markers",
-        marker=marker(_PAPER, 12, 2),
-        hovertemplate="paper %{x:.3f}<extra></extra>",
-    )
-    figure.update_xaxes(side="top")
-    name_rows(figure, [f"{PAPER_NAMES[row.metric]}" for row in rows])
-    return figure
+    chart, places = Chart.rows([PAPER_NAMES[row.metric] for row in rows], _ROW_PX), range(len(rows))
+    for mode, offset in _OFFSETS.items():
+        found, shape = [row.forest[mode] for row in rows], _MODES[mode][0]
+        chart.intervals(found, [place + offset for place in places], shape, "%{x:.3f}")
+    published = [row.paper for row in rows]
+    chart.dots(published, list(places), marker(_PAPER, 12, 2), "paper %{x:.3f}")
+    return chart
 
 
-def contribution_plot(rows: Sequence[Contribution]) -> go.Figure:
+def contribution_plot(rows: Sequence[Contribution]) -> Chart:
     """Draw the mean decrease in impurity per parameter and mode."""
-    figure = canvas(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
-    for offset, mode in zip((-0.15, 0.15), MODES, strict=True):
-        varied = [(y, row) for y, row in enumerate(rows) if row.place[mode] is not None]
-        figure.add_scatter(
-            x=[row.mdi[mode] for _, row in varied],
-            y=[y + offset for y, _ in varied],
-            mode="markers",
-            marker=marker(_MODES[mode][0], 10),
-            hovertemplate="%{x:.3f}<extra></extra>",
-        )
-    figure.update_xaxes(side="top", rangemode="tozero")
-    name_rows(
-        figure,
-        [f"{row.knob} (paper: {row.paper_place})" if row.paper_place else row.knob for row in rows],
-    )
-    return figure
+    names = [f"{r.knob} (paper: {r.paper_place})" if r.paper_place else r.knob for r in rows]
+    chart = Chart.rows(names, _ROW_PX)
+    for mode, offset in _OFFSETS.items():
+        varied = [(y + offset, row) for y, row in enumerate(rows) if row.place[mode] is not None]
+        mdi, places = [row.mdi[mode] for _, row in varied], [y for y, _ in varied]
+        chart.dots(mdi, places, marker(_MODES[mode][0], 10), "%{x:.3f}")
+    chart.update_xaxes(rangemode="tozero")
+    return chart
 
 
-def improvement_plot(searches: Sequence[Search]) -> go.Figure:
+def improvement_plot(searches: Sequence[Search]) -> Chart:
     """Draw the improvement of each indicator: of the paper, and verified here."""
-    figure = canvas(_ROW_PX * (len(INDICATORS) + 1), top=32, bottom=8)
+    chart = Chart.rows([PAPER_NAMES[metric] for metric in INDICATORS], _ROW_PX)
     table = paper()["table_2"]
     found: list[tuple[Shape, dict[str, float], str]] = [
         (_PAPER, improvements(table["default"], table["found"]), "paper")
@@ -93,39 +66,23 @@ def improvement_plot(searches: Sequence[Search]) -> go.Figure:
     for search in searches:
         if (proven := verified(search.pairs)) is not None:
             gained = improvements(proven.base, proven.found)
-            found.append(
-                (_MODES[search.mode][0], gained, f"{MODE_NAMES[search.mode]}, seed {search.seed}")
-            )
+            found.append((_MODES[search.mode][0], gained, search.name))
     for shape, gained, name in found:
-        figure.add_scatter(
-            x=[100 * gained[metric] for metric in INDICATORS],
-            y=list(range(len(INDICATORS))),
-            mode="markers",
-            marker=marker(shape, 11, 2),
-            hovertemplate=f"{name}: %{{x:.1f}} %<extra></extra>",
-        )
-    figure.add_vline(x=0, line={"color": colour("ink"), "width": 1.2}, layer="below")
-    figure.update_xaxes(side="top", ticksuffix=" %")
-    name_rows(figure, [PAPER_NAMES[metric] for metric in INDICATORS])
-    return figure
+        percent, rows = [100 * gained[metric] for metric in INDICATORS], range(len(INDICATORS))
+        chart.dots(percent, list(rows), marker(shape, 11, 2), f"{name}: %{{x:.1f}} %")
+    chart.rule(x=0)
+    chart.update_xaxes(ticksuffix=" %")
+    return chart
 
 
-def convergence_plot(searches: Sequence[Search]) -> go.Figure:
+def convergence_plot(searches: Sequence[Search]) -> Chart:
     """Draw the best fitness so far over the evaluations of each search."""
-    figure = canvas(_HEIGHT_PX, bottom=56)
+    chart = Chart(_HEIGHT_PX, bottom=56)
     for search in searches:
-        shape, dash = _MODES[search.mode][0], "solid" if search.mode == "honest" else "dash"
-        best, name = convergence(search), f"{MODE_NAMES[search.mode]}, seed {search.seed}"
-        figure.add_scatter(
-            x=list(range(1, len(best) + 1)),
-            y=best,
-            mode="lines+markers",
-            marker=marker(shape, 5),
-            line={"color": colour(shape.colour), "width": 1.5, "dash": dash, "shape": "hv"},
-            hovertemplate=f"{name}: %{{y:.0f}}<extra></extra>",
-        )
-    figure.add_hline(
-        y=paper()["genetic"]["fitness"], line={"color": colour("ink"), "width": 1, "dash": "dot"}
-    )
-    figure.update_xaxes(title="evaluations")
-    return figure
+        look = _MODES[search.mode][0], "solid" if search.mode == "honest" else "dash"
+        best = convergence(search)
+        x, steps = list(range(1, len(best) + 1)), {"shape": "hv"}
+        chart.line(x, best, look, f"{search.name}: %{{y:.0f}}", size=5, line=steps)
+    chart.rule(y=paper()["genetic"]["fitness"], dash="dot")
+    chart.update_xaxes(title="evaluations")
+    return chart

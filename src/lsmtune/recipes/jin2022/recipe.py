@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lsmtune.analysis.importance_document import importance_document
-from lsmtune.recipes.base import Asked, Opener, Reproduction
+from lsmtune.recipes.base import Asked, Opener, Recipe, Reproduction
 from lsmtune.recipes.jin2022.numbers import (
     convergence,
     data_share,
@@ -21,23 +21,17 @@ from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 
 
-class Jin2022:
-    """Importance of options, and the gain that a genetic algorithm finds."""
+def _studies(asked: Asked) -> tuple[StudySettings, ...]:
+    """Return the screenings, and a genetic search of each mode."""
+    plan = _plan(asked)
+    screenings = tuple(plan.screening(mode) for mode in MODES) if plan.configs else ()
+    return (*(plan.search(mode, 1) for mode in MODES), *screenings)
 
-    name = "jin2022"
-    flags = frozenset({"num", "configs", "seeds"})
 
-    def studies(self, asked: Asked) -> tuple[StudySettings, ...]:
-        """Return the screenings, and a genetic search of each mode."""
-        plan = _plan(asked)
-        screenings = tuple(plan.screening(mode) for mode in MODES) if plan.configs else ()
-        return (*(plan.search(mode, 1) for mode in MODES), *screenings)
-
-    def run(self, asked: Asked, home: Home, opener: Opener) -> Reproduction:
-        """Run what is missing of the screenings and searches."""
-        results = run(_plan(asked), home, opener)
-        document = jin2022_document(results)
-        return Reproduction(render_jin2022(results), document, tuple(_lines(document)))
+def _run(asked: Asked, home: Home, opener: Opener) -> Reproduction:
+    results = run(_plan(asked), home, opener)
+    document = jin2022_document(results)
+    return Reproduction(render_jin2022(results), document, tuple(_lines(document)))
 
 
 def _plan(asked: Asked) -> Plan:
@@ -54,7 +48,7 @@ def jin2022_document(results: Results) -> dict[str, Any]:
     """Return the results as JSON."""
     fitness = honest_fitness(results)
     return {
-        "recipe": Jin2022.name,
+        "recipe": "jin2022",
         "paper": {**paper(), "fitness_of_table_2": paper_fitness()},
         "too_small": results.too_small,
         "honest_fitness": fitness and asdict(fitness),
@@ -99,3 +93,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         if search["data_share"] is not None:
             share = f"{search['data_share']:.0%}"
             yield f"  {share} of the search's fitness comes from the changed data"
+
+
+JIN2022 = Recipe("jin2022", frozenset({"num", "configs", "seeds"}), _studies, _run)
+"""Importance of options, and the gain that a genetic algorithm finds."""

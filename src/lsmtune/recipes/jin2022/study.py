@@ -132,6 +132,11 @@ class Search:
     on_base_data: tuple[Pair, ...] = ()
     flushes: float | None = None
 
+    @property
+    def name(self) -> str:
+        """Mode and seed, for people."""
+        return f"{MODE_NAMES[self.mode]}, seed {self.seed}"
+
 
 @dataclass(frozen=True, slots=True)
 class Results:

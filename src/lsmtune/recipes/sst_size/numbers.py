@@ -1,13 +1,21 @@
 """Measured numbers next to the published ones, and the results for the published claims."""
 
 from collections.abc import Iterator
+from functools import partial
 from math import fsum, log
-from typing import Any
 
 from lsmtune.analysis.experiment_runs import Value, metric
 from lsmtune.analysis.swept import SweptMetric, SweptRun
 from lsmtune.learning.factorial import FactorEffect
-from lsmtune.recipes.published import Claim, Finding, judged, published, times, unjudged
+from lsmtune.recipes.published import (
+    Claim,
+    Finding,
+    judged,
+    published,
+    stated_claims,
+    times,
+    unjudged,
+)
 from lsmtune.recipes.sst_size.study import FILES, MEMTABLES, Results
 from lsmtune.stats import Interval
 
@@ -16,9 +24,8 @@ WRITTEN = "written_bytes"
 _LAST = 2
 
 
-def paper() -> dict[str, Any]:
-    """Return the published numbers."""
-    return published(__package__)
+paper = partial(published, __package__)
+"""Function that returns the published numbers."""
 
 
 def _value(name: str) -> Value:
@@ -68,38 +75,13 @@ def claims(results: Results) -> Iterator[Claim]:
 
 def _claims(results: Results) -> Iterator[Claim]:
     sizes = f"{paper()['sizes'][_LAST]} / {paper()['sizes'][0]}"
-    yield judged(
-        "Larger files and memtables together reduce write amplification",
-        against_least(results, "w_amp_table", _LAST),
-        falls=True, of=f"W-Amp (sizes of files and memtables: {sizes})",
-    )  # fmt: skip
-    for name, what in ((WRITTEN, "written"), ("compact_read_bytes", "read")):
-        yield judged(
-            f"Larger files and memtables together reduce the bytes {what}",
-            against_least(results, name, _LAST),
-            falls=True, of=f"bytes {what} (sizes of files and memtables: {sizes})",
-        )  # fmt: skip
-    for name, what in (("background_s", "time"), ("background_jobs", "number")):
-        yield judged(
-            f"Larger files and memtables together reduce the {what} of compactions",
-            against_least(results, name, _LAST),
-            falls=True, of=f"{what} of flushes and compactions (files and memtables: {sizes})",
-        )  # fmt: skip
-    yield judged(
-        "A larger memtable answers more gets than a smaller memtable",
-        largest(results, "memtable_hit", MEMTABLES),
-        falls=False, of=f"gets answered by a memtable (sizes of memtables: {sizes})",
-    )  # fmt: skip
-    yield judged(
-        "Larger files alone increase write amplification, with memtables of the same size",
-        largest(results, "write_amp", FILES),
-        falls=False, of=f"write amplification, files of {sizes}",
-    )  # fmt: skip
-    yield judged(
-        "Larger memtables alone reduce write amplification, with files of the same size",
-        largest(results, "write_amp", MEMTABLES),
-        falls=True, of=f"write amplification (sizes of memtables: {sizes})",
-    )  # fmt: skip
+    for row in stated_claims(__package__):
+        if "factor" in row:
+            ratio = largest(results, row["metric"], row["factor"])
+        else:
+            ratio = against_least(results, row["metric"], _LAST)
+        of = row["ratio"].format(sizes=sizes)
+        yield judged(row["claim"], ratio, falls=row["falls"], of=of)
     yield _outweighs(results, sizes)
 
 

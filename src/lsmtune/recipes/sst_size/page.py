@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-import plotly.graph_objects as go
-
 from lsmtune.recipes.opening import opening, too_small_opening
-from lsmtune.recipes.published import change_text, claims_section, times
+from lsmtune.recipes.published import change_text, claims_section, planned, times
 from lsmtune.recipes.sst_size.numbers import (
     WRITTEN,
     against_least,
@@ -15,23 +13,17 @@ from lsmtune.recipes.sst_size.numbers import (
     paper,
     swept_metric,
 )
-from lsmtune.recipes.sst_size.study import FILES, FIXED, MEMTABLES, Results
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
+from lsmtune.recipes.sst_size.study import FILES, MEMTABLES, Results
+from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
 from lsmtune.report.facts import workload_text
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, items, table
+from lsmtune.report.markup import Html, items, section, table
 from lsmtune.report.page import assembled
-from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section
-from lsmtune.report.words import (
-    TIMES,
-    counted,
-    metric_value,
-    number,
-    quantity,
-    sentence_start,
-)
+from lsmtune.report.page_texts import PageTexts
+from lsmtune.report.swept_page import cell_keys, cell_picture, cell_plot, numbers_section
+from lsmtune.report.words import TIMES, counted, metric_value, number, quantity, sentence_start
 
 _TOPIC = "SST file size of RocksDB (2021), run again"
+_TEXTS = PageTexts(__package__)
 _HEIGHT_PX = 240
 _HERE, _PUBLISHED = Shape("circle", "●", "best"), Shape("x-thin", "✕", "ink")
 _KEYS = (Key(_HERE, "here"), Key(_PUBLISHED, "published"))
@@ -77,20 +69,12 @@ def _sizes() -> list[str]:
 
 
 def _opening(results: Results) -> Html:
-    swept, found = results.experiment.swept, swept_metric(results, "write_amp")
-    sentence = (
-        f"The headline compares two sizes of memtables and of files: {_sizes()[-1]} and "
-        f"{_sizes()[0]}. Each line in the chart is a memtable size. The file sizes grow from left "
-        "to right. The published report changed memtable size and file size together. lsmtune "
-        "measures every combination of a memtable size and a file size."
-    )
+    experiment, found = results.experiment, swept_metric(results, "write_amp")
+    sentence = _TEXTS.text("opening", largest=_sizes()[-1], smallest=_sizes()[0])
     return opening(
         _TOPIC, answer(results), sentence,
-        picture("which", cell_plot(swept, found), cell_keys(swept, found), answer(results),
-                cell_axis(found)),
-        element("p", f"The runs of lsmtune used RocksDB {results.experiment.version} on "
-                     f"{results.experiment.machine}. Compare directions and ratios with the "
-                     "published report, not absolute sizes or times."),
+        cell_picture("which", experiment.swept, found, answer(results)),
+        _TEXTS.html("compare", version=experiment.version, machine=experiment.machine),
     )  # fmt: skip
 
 
@@ -118,24 +102,17 @@ def _figure(results: Results, metric: str, topic: str, what: str) -> Html:
     )
 
 
-def _relative_plot(ours: Sequence[float | None], theirs: Sequence[float] | None) -> go.Figure:
-    figure = canvas(_HEIGHT_PX, bottom=40)
+def _relative_plot(ours: Sequence[float | None], theirs: Sequence[float] | None) -> Chart:
+    chart = Chart(_HEIGHT_PX, bottom=40)
     for shape, values in ((_HERE, ours), (_PUBLISHED, theirs)):
         if values is None or not values[0]:
             continue
         shown = [None if v is None else v / values[0] for v in values]
-        figure.add_scatter(
-            x=_sizes(),
-            y=shown,
-            mode="lines+markers",
-            marker=marker(shape, 10, 2),
-            line={"color": colour(shape.colour), "width": 1.5,
-                  "dash": "dot" if shape is _PUBLISHED else "solid"},
-            hovertemplate="%{y:.2f}<extra></extra>",
-        )  # fmt: skip
-    figure.update_yaxes(rangemode="tozero")
-    figure.update_xaxes(type="category")
-    return figure
+        look = shape, "dot" if shape is _PUBLISHED else "solid"
+        chart.line(_sizes(), shown, look, "%{y:.2f}", size=10, marker=marker(shape, 10, 2))
+    chart.update_yaxes(rangemode="tozero")
+    chart.update_xaxes(type="category")
+    return chart
 
 
 def _rows(
@@ -160,15 +137,9 @@ def _hits(results: Results) -> Html:
     swept, found = results.experiment.swept, swept_metric(results, "memtable_hit")
     change = largest(results, "memtable_hit", MEMTABLES)
     title = f"Larger memtables: {change_text(change, 'gets answered by a memtable')}"
-    note = (
-        "The published report assumes that larger memtables answer more gets, because the report "
-        "measured fewer reads with larger memtables. In the runs of lsmtune, RocksDB counts the "
-        "gets that a memtable answers. A larger memtable contains more overwritten values, "
-        "which RocksDB drops during the flush of the memtable."
-    )
     return section(
         "The explanation: hits in the memtable", title,
-        element("p", note),
+        _TEXTS.html("hits"),
         picture("hits", cell_plot(swept, found), cell_keys(swept, found), title,
                 "share of gets answered by a memtable"),
     )  # fmt: skip
@@ -176,27 +147,14 @@ def _hits(results: Results) -> Html:
 
 def _method(results: Results) -> Html:
     swept = results.experiment.swept
+    fixed = planned(__package__, "sst-size", None).fixed
     texts = [
         *workload_text(results.experiment.load),
-        *(f"In all runs: {name} = {value}" for name, value in FIXED.items()),
+        *(f"In all runs: {name} = {value}" for name, value in fixed.items()),
         f"The experiment has {number(swept.runs)} runs. {swept.failed} runs failed.",
-        "lsmtune combines each memtable size with each file size, and runs each combination "
-        f"{counted(swept.blocks, 'time')}. In each repetition, all combinations and the baseline "
-        "run in random order with the same workload seed. The baseline has RocksDB's default "
-        "sizes of memtables and files.",
-        "Before each run, lsmtune builds the store and waits for all compactions. The published "
-        "run began with an empty store.",
-        "The metric w_amp_table is W-Amp in RocksDB's table “Compaction Stats”. W-Amp divides "
-        "the bytes that flushes and compactions write by the compressed bytes that flushes "
-        "write. Exact write amplification divides the bytes that flushes and compactions write "
-        "by the bytes that the clients write.",
+        *_TEXTS.paragraphs("method", times=counted(swept.blocks, "time")),
         *swept.warnings,
     ]
     if not results.full:
-        texts.append(
-            "lsmtune runs a fixed number of operations, half gets and half overwrites, with "
-            "records of 1 kB. The published workload has 10 % writes, with records of 100 bytes. "
-            "In one minute, the published workload cannot fill a memtable of 16 MiB twice. With "
-            "the flag --full, lsmtune runs the published workload for one hour per run."
-        )
+        texts += _TEXTS.paragraphs("not_full")
     return section("Method", "How lsmtune compared memtable and file sizes", items(texts))

@@ -1,31 +1,16 @@
-"""Experiment of the recipe sst-size: every file size with every memtable size.
-
-The published experiment always set both to the same size. These three cells are the diagonal of
-this experiment. The other cells separate the two effects.
-"""
+"""Experiment of the recipe sst-size: every file size with every memtable size."""
 
 from dataclasses import dataclass
 
 from lsmtune.analysis.experiment_runs import Experiment
-from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Opener
 from lsmtune.recipes.experiment import experiment_spec, run_experiment
-from lsmtune.recipes.published import published
+from lsmtune.recipes.published import planned, published
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.workloads import Workload
 
-SIZES = ("2MiB", "8MiB", "16MiB")
 FILES, MEMTABLES = "files", "memtables"
-METRICS = (
-    "w_amp_table", "write_amp", "compact_read_bytes", "compact_write_bytes", "flush_write_bytes",
-    "background_jobs", "background_s", "memtable_hit", "live_sst_bytes", "sustained_ops_s",
-)  # fmt: skip
-FIXED: dict[str, Told] = {
-    "max_bytes_for_level_base": "32MiB",
-    "max_bytes_for_level_multiplier": 5,
-    "use_direct_io_for_flush_and_compaction": True,
-}
 _NUM, _FULL_NUM = 100_000, 1_000_000
 _OPERATIONS_A_RECORD = 5
 """Gets and overwrites in turn; a run takes about one minute on two cores."""
@@ -47,15 +32,7 @@ class Results:
 
 def spec(asked: Asked) -> StudySettings:
     """Return the experiment: a fixed number of operations, or the published hour with `full`."""
-    sweep = Sweep(
-        factors={
-            FILES: {"target_file_size_base": SIZES},
-            MEMTABLES: {"write_buffer_size": SIZES},
-        },
-        fixed=FIXED,
-        repeats=asked.repeats or 3,
-        metrics=METRICS,
-    )
+    sweep = planned(__package__, "sst-size", asked.repeats)
     name = "sst-size-full" if asked.full else "sst-size"
     return experiment_spec(name, _load(asked), sweep, "rocksdb", asked.program)
 

@@ -1,45 +1,15 @@
-"""First part of a study's page: the claim in words, and facts about the study."""
+"""Facts about a study: what ran, what was asked for, and how the search ended."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from lsmtune.analysis.claim import Claim, claim_of
+from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.study_view import ONLINE, StudyView
-from lsmtune.report.claim_text import ClaimText, claim_text
 from lsmtune.report.constraint_text import limit_text, measured_text
 from lsmtune.report.facts import Fact, host_text, objective_text, workload_text
 from lsmtune.report.words import counted, listed
 from lsmtune.trials import Role
 from lsmtune.units import format_bytes, format_duration
-
-
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """The claim of a study, its words, and the study's facts."""
-
-    record: Claim
-    text: ClaimText
-    facts: tuple[Fact, ...]
-
-    @property
-    def claim(self) -> str:
-        """The claim in at most 12 words."""
-        return self.text.headline
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Reasons to be careful with the claim."""
-        return self.text.warnings
-
-
-def headline(view: StudyView, claim: Claim | None = None) -> Headline:
-    """Return the headline of a study in any state, from not started to verified.
-
-    `claim` is that of the view, if it is known.
-    """
-    record = claim or claim_of(view)
-    return Headline(record=record, text=claim_text(record), facts=tuple(_facts(view, record)))
 
 
 def system_facts(view: StudyView) -> Iterator[Fact]:
@@ -54,7 +24,8 @@ def system_facts(view: StudyView) -> Iterator[Fact]:
     yield "Scale", (_scale_text(view),)
 
 
-def _facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
+def study_facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
+    """Yield the facts of a study in any state, from not started to verified."""
     yield from system_facts(view)
     if view.verification and view.verification.workload != view.workload:
         yield "Workload of the verification", tuple(workload_text(view.verification.workload))

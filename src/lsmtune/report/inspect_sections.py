@@ -1,12 +1,27 @@
-"""Sections of a page of LOGs: changed options, and options of a file."""
+"""Sections of a page of LOGs: column families, changed options, options of a file."""
 
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.knobs.defaults import nearest_version
-from lsmtune.report.frame import section
-from lsmtune.report.inspect_families import option_groups
+from lsmtune.report.inspect_families import (
+    FAMILY_HEADS,
+    families_title,
+    family_rows,
+    option_groups,
+    other_families,
+)
 from lsmtune.report.inspect_words import default_text
-from lsmtune.report.markup import Html, code, table
+from lsmtune.report.markup import Html, code, element, section, table
 from lsmtune.report.words import counted, unbroken
+
+
+def families_section(log: Inspection) -> Html:
+    """Return the column families that matter as a section of a page."""
+    rest = other_families(log)
+    return section(
+        "Column families", families_title(log),
+        table("Column families", FAMILY_HEADS, family_rows(log), fold=False),
+        element("p", f"{rest}.", class_="note") if rest else "",
+    )  # fmt: skip
 
 
 def options_section(log: Inspection) -> Html:
