@@ -9,11 +9,11 @@ from sample import EMPTY, LIMITS, study_view, trial
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.report.claim_text import claim_text
-from lsmtune.report.facts import workload_text
-from lsmtune.report.headline_text import headline_of
 from lsmtune.report.study_facts import study_facts
-from lsmtune.report.words import Ratio, label, number, quantity
+from lsmtune.report.text.claim_text import claim_text
+from lsmtune.report.text.facts import workload_text
+from lsmtune.report.text.headline_text import headline_of
+from lsmtune.report.text.words import Ratio, label, number, quantity
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Workload
 

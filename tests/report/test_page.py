@@ -21,9 +21,9 @@ from sample import (
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.study_view import Change, StudyView
-from lsmtune.report.headline_text import headline_of
 from lsmtune.report.overview_page import render_overview
 from lsmtune.report.page import render_page
+from lsmtune.report.text.headline_text import headline_of
 from lsmtune.trials import Role, Status
 
 CUT = trial(4, Role.TRIAL, None, status=Status.CUT, reason="too slow", bound=(1.3,))

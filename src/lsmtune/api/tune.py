@@ -10,8 +10,8 @@ from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
 from lsmtune.api.study_result import result_of
 from lsmtune.errors import Argument, Message, UserError
-from lsmtune.report.baseline_text import baseline_lines, cache_lines, measured_lines
-from lsmtune.report.words import counted
+from lsmtune.report.text.baseline_text import baseline_lines, cache_lines, measured_lines
+from lsmtune.report.text.words import counted
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.enough_data import study_must_flush

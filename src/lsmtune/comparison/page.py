@@ -7,11 +7,11 @@ import numpy as np
 from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
 from lsmtune.comparison.race import RANDOM, AgainstRandom, Outcome, Standing, against_random, at
 from lsmtune.report.canvas import Chart, Key, line_keys, line_look, picture, ratio_axis, whiskers
-from lsmtune.report.facts import workload_text
 from lsmtune.report.markup import Html, element, items, nowrap, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
-from lsmtune.report.words import Ratio, counted, listed, unbroken
+from lsmtune.report.text.facts import workload_text
+from lsmtune.report.text.words import Ratio, counted, listed, unbroken
 from lsmtune.spec import StudySettings
 
 _HEIGHT_PX = 360

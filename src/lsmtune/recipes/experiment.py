@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.experiment import Sweep
 from lsmtune.recipes.base import Opener
-from lsmtune.report.facts import workload_text
+from lsmtune.report.text.facts import workload_text
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.workloads import EngineName, Workload

@@ -5,7 +5,7 @@ from html import escape
 
 from lsmtune.report.canvas import Chart, Key, Shape, colour, picture, ratio_axis
 from lsmtune.report.markup import Html, element
-from lsmtune.report.words import sentence_start, unbroken
+from lsmtune.report.text.words import sentence_start, unbroken
 from lsmtune.stats import Interval
 
 TOO_SMALL = "Too little data to judge the results"

@@ -7,8 +7,8 @@ from lsmtune.report.canvas import Key
 from lsmtune.report.markup import Html, element, section, table
 from lsmtune.report.plots import BASE_BAR, BEST_BAR
 from lsmtune.report.sections import levels_picture
+from lsmtune.report.text.words import number
 from lsmtune.report.tree import LevelBar, Levels
-from lsmtune.report.words import number
 from lsmtune.units import MIB
 
 Tree = Sequence[Level]

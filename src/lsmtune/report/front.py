@@ -11,7 +11,7 @@ from lsmtune.objective import Metrics, gain_ratio, median_metrics
 from lsmtune.report.comparison import metric_groups
 from lsmtune.report.figures import OptionRow, goal_axis, option_row
 from lsmtune.report.page_texts import PageTexts
-from lsmtune.report.words import TIMES, counted, number
+from lsmtune.report.text.words import TIMES, counted, number
 from lsmtune.trials import Role
 
 _TEXTS = PageTexts(__package__, "front")

@@ -3,16 +3,6 @@
 from collections.abc import Iterator
 
 from lsmtune.analysis.importance import MIN_R2, Importance, KnobImportance, MetricImportance
-from lsmtune.analysis.importance_words import (
-    accuracy_text,
-    disagreements,
-    effect_text,
-    headline_text,
-    metric_headline,
-    reason_text,
-    short_effect_text,
-    verdict_text,
-)
 from lsmtune.learning.effects import Interaction
 from lsmtune.report.canvas import picture
 from lsmtune.report.importance_plots import (
@@ -40,7 +30,17 @@ from lsmtune.report.markup import (
 )
 from lsmtune.report.page import assembled, simulated_note
 from lsmtune.report.page_texts import PageTexts
-from lsmtune.report.words import counted, label, number, sentence_start, unbroken
+from lsmtune.report.text.importance_words import (
+    accuracy_text,
+    disagreements,
+    effect_text,
+    headline_text,
+    metric_headline,
+    reason_text,
+    short_effect_text,
+    verdict_text,
+)
+from lsmtune.report.text.words import counted, label, number, sentence_start, unbroken
 
 _TEXTS = PageTexts(__package__, "importance")
 _DRAWN_EFFECTS = 4

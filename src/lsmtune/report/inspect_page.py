@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.report.canvas import picture
-from lsmtune.report.inspect_families import has_several
 from lsmtune.report.inspect_plots import (
     JOB_KEYS,
     MAX_BARS,
@@ -23,7 +22,11 @@ from lsmtune.report.inspect_plots import (
     written_plot,
 )
 from lsmtune.report.inspect_sections import families_section, given_section, options_section
-from lsmtune.report.inspect_words import (
+from lsmtune.report.markup import Html, code, codes, element, folded, items, join, section, table
+from lsmtune.report.page import assembled
+from lsmtune.report.page_texts import PageTexts
+from lsmtune.report.text.inspect_families import has_several
+from lsmtune.report.text.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
     changed_text,
@@ -39,10 +42,7 @@ from lsmtune.report.inspect_words import (
     stall_rows,
     title_text,
 )
-from lsmtune.report.markup import Html, code, codes, element, folded, items, join, section, table
-from lsmtune.report.page import assembled
-from lsmtune.report.page_texts import PageTexts
-from lsmtune.report.words import counted, number, quantity
+from lsmtune.report.text.words import counted, number, quantity
 
 _TEXTS = PageTexts(__package__, "inspect")
 _MIN_DUMPS = 4

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine
 from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.report.canvas import Chart, Key, Shape, colour, line_look
-from lsmtune.report.words import number, quantity
+from lsmtune.report.text.words import number, quantity
 from lsmtune.units import MIB
 
 _ROW_PX = 26

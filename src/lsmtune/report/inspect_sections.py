@@ -2,16 +2,16 @@
 
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.knobs.defaults import nearest_version
-from lsmtune.report.inspect_families import (
+from lsmtune.report.markup import Html, code, element, section, table
+from lsmtune.report.text.inspect_families import (
     FAMILY_HEADS,
     families_title,
     family_rows,
     option_groups,
     other_families,
 )
-from lsmtune.report.inspect_words import default_text
-from lsmtune.report.markup import Html, code, element, section, table
-from lsmtune.report.words import counted, unbroken
+from lsmtune.report.text.inspect_words import default_text
+from lsmtune.report.text.words import counted, unbroken
 
 
 def families_section(log: Inspection) -> Html:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from html import escape
 
-from lsmtune.report.words import unbroken
+from lsmtune.report.text.words import unbroken
 
 
 class Html(str):

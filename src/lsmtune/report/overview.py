@@ -7,10 +7,10 @@ from typing import Literal
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.study_view import StudyView, VerificationView
-from lsmtune.report.claim_text import claim_text
-from lsmtune.report.facts import objective_text, workload_text
 from lsmtune.report.figures import OptionRow, options
-from lsmtune.report.words import Ratio, listed
+from lsmtune.report.text.claim_text import claim_text
+from lsmtune.report.text.facts import objective_text, workload_text
+from lsmtune.report.text.words import Ratio, listed
 
 Claim = Literal["gain", "no gain", "not verified"]
 

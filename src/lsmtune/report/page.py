@@ -11,7 +11,6 @@ from plotly.offline import get_plotlyjs
 
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.report.claim_text import ClaimText, claim_text
 from lsmtune.report.comparison import Comparison, comparison
 from lsmtune.report.figures import convergence, failures, options
 from lsmtune.report.front import pareto
@@ -32,6 +31,7 @@ from lsmtune.report.sections import (
 )
 from lsmtune.report.simplification_section import simplification_section
 from lsmtune.report.study_facts import study_facts
+from lsmtune.report.text.claim_text import ClaimText, claim_text
 from lsmtune.report.tree import stalls, trees
 from lsmtune.simulator import MODELLED_VERSION
 

@@ -6,8 +6,8 @@ from itertools import groupby
 
 from lsmtune.report.canvas import Chart, Key, Shape, colour, marker
 from lsmtune.report.comparison import GROUPS, MetricRow
+from lsmtune.report.text.words import Ratio, Side, quantity
 from lsmtune.report.tree import Levels
-from lsmtune.report.words import Ratio, Side, quantity
 from lsmtune.units import GIB, KIB, MIB
 
 _ROW_PX = 24

@@ -7,7 +7,7 @@ from typing import Any
 
 from lsmtune.report.canvas import Chart, Key, Shape, colour, marker, ratio_axis, whiskers
 from lsmtune.report.figures import MARK_WORDS, Convergence, Mark, Measured, Unmeasured
-from lsmtune.report.words import Ratio, number
+from lsmtune.report.text.words import Ratio, number
 
 RAIL_PX = 26
 _VALUES_PX = 340

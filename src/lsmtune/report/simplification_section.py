@@ -3,7 +3,7 @@
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.report.canvas import Chart, Shape, colour, picture
 from lsmtune.report.markup import Html, element, items, section
-from lsmtune.report.simplification_text import (
+from lsmtune.report.text.simplification_text import (
     NEEDED_TITLE,
     has_shares,
     needed_lines,
@@ -11,7 +11,7 @@ from lsmtune.report.simplification_text import (
     shares,
     simplification_sentences,
 )
-from lsmtune.report.words import counted, number, unbroken
+from lsmtune.report.text.words import counted, number, unbroken
 
 _BAR = Shape("", "■", "best")
 _ROW_PX = 36

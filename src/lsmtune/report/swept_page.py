@@ -5,22 +5,22 @@ from html import escape
 
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.analysis.swept_words import (
+from lsmtune.analysis.upgrade import Upgrade, comparison_text
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.report.canvas import Chart, Key, Shape, colour, line_keys, line_look, picture, whiskers
+from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, section, table
+from lsmtune.report.page import assembled, simulated_note
+from lsmtune.report.sections import facts_section, warnings_box
+from lsmtune.report.study_facts import system_facts
+from lsmtune.report.text.facts import Fact
+from lsmtune.report.text.swept_words import (
     TOO_FEW_FLUSHES,
     answers,
     library_lines,
     mean_word,
     short_answer,
 )
-from lsmtune.analysis.upgrade import Upgrade, comparison_text
-from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import Chart, Key, Shape, colour, line_keys, line_look, picture, whiskers
-from lsmtune.report.facts import Fact
-from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, section, table
-from lsmtune.report.page import assembled, simulated_note
-from lsmtune.report.sections import facts_section, warnings_box
-from lsmtune.report.study_facts import system_facts
-from lsmtune.report.words import (
+from lsmtune.report.text.words import (
     Ratio,
     counted,
     drawn_unit,

@@ -37,7 +37,15 @@ from lsmtune.report.markup import Html, code, items, join, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import numbers_table
-from lsmtune.report.words import counted, drawn_unit, label, listed, quantity, unbroken, unit_text
+from lsmtune.report.text.words import (
+    counted,
+    drawn_unit,
+    label,
+    listed,
+    quantity,
+    unbroken,
+    unit_text,
+)
 from lsmtune.stats import Interval
 from lsmtune.units import format_bytes
 

@@ -15,12 +15,12 @@ from lsmtune.recipes.sst_size.numbers import (
 )
 from lsmtune.recipes.sst_size.study import FILES, MEMTABLES, Results
 from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
-from lsmtune.report.facts import workload_text
 from lsmtune.report.markup import Html, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import cell_keys, cell_picture, cell_plot, numbers_section
-from lsmtune.report.words import TIMES, counted, metric_value, number, quantity, sentence_start
+from lsmtune.report.text.facts import workload_text
+from lsmtune.report.text.words import TIMES, counted, metric_value, number, quantity, sentence_start
 
 _TOPIC = "SST file size of RocksDB (2021), run again"
 _TEXTS = PageTexts(__package__)

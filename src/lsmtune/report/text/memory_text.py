@@ -2,7 +2,7 @@
 
 from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.errors import Argument, Message
-from lsmtune.report.words import listed
+from lsmtune.report.text.words import listed
 from lsmtune.units import format_bytes
 
 _MILLION = 1_000_000
