@@ -9,8 +9,8 @@ from lsmtune.api.consent import nobody_to_ask
 from lsmtune.api.plan import Plan, plan_document
 from lsmtune.api.resolve import Request, given_settings
 from lsmtune.api.resolve_experiment import resolve_sweep
-from lsmtune.cli import sweeping
-from lsmtune.cli.plan import plan_lines
+from lsmtune.cli import sweep_lines
+from lsmtune.cli.plan_lines import plan_lines
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
 from lsmtune.limits import parse_limit
@@ -86,7 +86,7 @@ def _experiment(data: bytes, folder: Path) -> None:
     path = write_file(data, folder, "study.toml")
     request = Request(study_file=path, keys={"program": "db_bench"})
     spec = resolve_sweep(request, folder / "home").settings
-    "\n".join(sweeping.planned(spec)).encode()
+    "\n".join(sweep_lines.planned(spec)).encode()
     catalogue = catalogue_of(spec.engine, spec.workload)
     if spec.sweep is not None:
         for cell in islice(spec.sweep.cells(), 20):

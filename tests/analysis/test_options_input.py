@@ -7,7 +7,7 @@ import pytest
 
 from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
-from lsmtune.cli.inspecting import lines
+from lsmtune.cli.inspect_lines import lines
 from lsmtune.cli.main import run
 from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import UserError

@@ -11,13 +11,13 @@ from stored import METRICS, Written, complete
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.cli.showing import summary_lines
+from lsmtune.cli.result_lines import summary_lines
 from lsmtune.errors import UserError
 from lsmtune.objective import Metrics, Objective
 from lsmtune.report.figures import convergence
 from lsmtune.report.front import pareto
-from lsmtune.report.headline_text import headline_of
 from lsmtune.report.study_document import show_document
+from lsmtune.report.text.headline_text import headline_of
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import candidates, ranked_candidates
 from lsmtune.trials import Role, Status, TrialResult

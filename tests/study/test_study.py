@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.showing import summary_lines
+from lsmtune.cli.result_lines import summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.report.page import render_page

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.upgrade import upgrade_answers
 from lsmtune.api.versions import Upgraded
-from lsmtune.cli import sweeping
+from lsmtune.cli import sweep_lines
 from lsmtune.cli.tables import paragraph
 
 
@@ -14,4 +14,4 @@ def compared_lines(found: Upgraded) -> Iterator[str]:
         for sentence in upgrade_answers(found.upgrade, metric):
             yield from paragraph(sentence, hanging=2)
     yield ""
-    yield from sweeping.lines(found.swept, found.view)
+    yield from sweep_lines.lines(found.swept, found.view)

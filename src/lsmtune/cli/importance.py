@@ -46,7 +46,7 @@ def importance(
     `lsmtune screen`.
     """
     from lsmtune.api import importance as api
-    from lsmtune.cli import importances
+    from lsmtune.cli import importance_lines
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.system.write import write_file
 
@@ -60,6 +60,6 @@ def importance(
     if as_json:
         print_json(found.document())
         return
-    say_all(importances.lines(found.importance))
+    say_all(importance_lines.lines(found.importance))
     if page is not None:
         say(f"page: {page}")

@@ -90,17 +90,17 @@ def inspect(
     from lsmtune.analysis.inspect.before_after import compared_document
     from lsmtune.analysis.inspect.document import inspection_document
     from lsmtune.api import inspect as api
-    from lsmtune.cli import inspecting
-    from lsmtune.cli.before_after import MOST_OPTION_ROWS, compared_lines
+    from lsmtune.cli import inspect_lines
+    from lsmtune.cli.before_after_lines import MOST_OPTION_ROWS, compared_lines
     from lsmtune.cli.progress import TerminalObserver
 
     watch = TerminalObserver()
     found, later = api.read_sides(logs, after or [], rolled=rolled, family=family, observer=watch)
     if compare or after:
-        inspecting.check_only_compared(csv, to_study)
+        inspect_lines.check_only_compared(csv, to_study)
         compared = api.compared(found, later)
         if page is not None:
-            inspecting.write_compared_page(page, compared, [*found, *later], watch)
+            inspect_lines.write_compared_page(page, compared, [*found, *later], watch)
         if as_json:
             print_json(compared_document(compared))
             return
@@ -109,16 +109,16 @@ def inspect(
             say(f"written: {page}")
         return
     if page is not None:
-        inspecting.write_page(page, found, watch)
+        inspect_lines.write_page(page, found, watch)
     if csv is not None:
-        inspecting.write_tables(csv, found)
+        inspect_lines.write_tables(csv, found)
     if to_study is not None:
-        inspecting.write_study(to_study, api.study_of(to_study, found))
+        inspect_lines.write_study(to_study, api.study_of(to_study, found))
     if as_json:
         documents = [inspection_document(log) for log in found]
         print_json(documents[0] if len(documents) == 1 else {"logs": documents})
         return
-    say_all(inspecting.lines(found, verbose=verbose))
+    say_all(inspect_lines.lines(found, verbose=verbose))
     for written in (page, to_study):
         if written is not None:
             say(f"written: {written}")

@@ -49,13 +49,13 @@ def sweep(
 
     After an interruption, the same command continues the experiment.
     """
-    from lsmtune.analysis.swept_words import swept_document
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_sweep
     from lsmtune.api.sweep import check_installed
     from lsmtune.api.sweep import sweep as run
-    from lsmtune.cli import sweeping
+    from lsmtune.cli import sweep_lines
     from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.report.text.swept_words import swept_document
     from lsmtune.system.write import write_file
 
     system = {"program": program, "rocksdb": rocksdb, "library": library}
@@ -63,13 +63,13 @@ def sweep(
     spec = settings_of(resolve_sweep(request, home, consent=ask))
     if dry_run:
         check_installed(spec)
-        say_all(sweeping.planned(spec))
+        say_all(sweep_lines.planned(spec))
         return
     found = run(spec, home, TerminalObserver(), accept_noise=accept_noise)
-    for path, text, what in sweeping.files(found.swept, found.view, csv, markdown, page):
+    for path, text, what in sweep_lines.files(found.swept, found.view, csv, markdown, page):
         write_file(path, text, what)
         note(f"{what}: {path}")
     if as_json:
         print_json(swept_document(found.swept))
         return
-    say_all(sweeping.lines(found.swept, found.view))
+    say_all(sweep_lines.lines(found.swept, found.view))

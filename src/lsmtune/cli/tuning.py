@@ -4,9 +4,9 @@ from pathlib import Path
 
 from lsmtune.api import online, plan, resolve, results, study_result, tune
 from lsmtune.cli.common import ask, note, print_json, say, say_all, settings_of
-from lsmtune.cli.plan import plan_lines
+from lsmtune.cli.plan_lines import plan_lines
 from lsmtune.cli.progress import TerminalObserver
-from lsmtune.cli.showing import summary_lines
+from lsmtune.cli.result_lines import summary_lines
 from lsmtune.errors import UserError
 
 
