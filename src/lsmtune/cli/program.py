@@ -40,6 +40,18 @@ class Command(TyperCommand):
 class Program(TyperGroup):
     """The commands of lsmtune; `rich_help_panel` of a command names its topic."""
 
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options of the program; a flag that is not given is False.
+
+        Typer's own value is None, for which Typer imports pydantic: half the time of
+        `lsmtune tune --help`.
+        """
+        params: list[Any] = super().get_params(ctx)
+        for param in params:
+            if param.is_bool_flag and param.default is None:
+                param.default = False
+        return params
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands below the topics, in the order in which they were added."""
         topics: dict[str, list[tuple[str, str]]] = {}
