@@ -29,7 +29,7 @@ from lsmtune.metrics.db_bench_runs import parse_runs
 from lsmtune.metrics.go_ycsb import parse_go_ycsb
 from lsmtune.metrics.statistics import parse_statistics
 from lsmtune.reading import read_text
-from lsmtune.report.baseline_text import baseline_lines
+from lsmtune.report.text.baseline_text import baseline_lines
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.workloads import Workload

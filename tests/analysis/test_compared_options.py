@@ -9,7 +9,7 @@ from lsmtune.analysis.inspect.before_after import Compared, compare
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.cli.before_after import compared_lines
 from lsmtune.knobs.defaults import defaults_of
-from lsmtune.report.compared_words import option_rows
+from lsmtune.report.text.compared_words import option_rows
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"
 OPTIONS = (CAPTURED / "rocksdb-11.8.1-level" / "OPTIONS").read_text()

@@ -17,16 +17,6 @@ from lsmtune.analysis.importance import (
     runs_of,
     usual_repeats,
 )
-from lsmtune.analysis.importance_words import (
-    accuracy_text,
-    disagreements,
-    effect_text,
-    headline_text,
-    metric_headline,
-    reason_text,
-    short_effect_text,
-    verdict_text,
-)
 from lsmtune.batch import BatchLine
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
@@ -36,6 +26,16 @@ from lsmtune.learning import importance as learning
 from lsmtune.learning import models
 from lsmtune.learning.factors import Floats
 from lsmtune.report.importance_page import render_importance
+from lsmtune.report.text.importance_words import (
+    accuracy_text,
+    disagreements,
+    effect_text,
+    headline_text,
+    metric_headline,
+    reason_text,
+    short_effect_text,
+    verdict_text,
+)
 from lsmtune.stats import Interval
 from lsmtune.workloads import Workload
 

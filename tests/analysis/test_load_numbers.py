@@ -11,7 +11,7 @@ from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.analysis.inspect.study import study_files
 from lsmtune.metrics.log_dump import parse_stats_dump
-from lsmtune.report.inspect_words import facts
+from lsmtune.report.text.inspect_words import facts
 from lsmtune.units import GIB, MIB
 
 TABLES = {"default": Table(1, "1.00 MB")}

@@ -19,15 +19,15 @@ from lsmtune.metrics.families import FamilySum, that_matter
 from lsmtune.metrics.log_dump import parse_compacted_bytes, parse_stats_dump
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.options_file import parse_options
-from lsmtune.report.inspect_families import (
+from lsmtune.report.inspect_page import render_inspections
+from lsmtune.report.text.inspect_families import (
     family_rows,
     has_several,
     named_families,
     option_groups,
     shown_levels,
 )
-from lsmtune.report.inspect_page import render_inspections
-from lsmtune.report.inspect_words import stall_rows
+from lsmtune.report.text.inspect_words import stall_rows
 from lsmtune.spec import make_spec
 from lsmtune.units import GIB, MIB
 

@@ -14,7 +14,7 @@ from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.cli.main import run
-from lsmtune.report.inspect_words import needed_lines, verdict_text
+from lsmtune.report.text.inspect_words import needed_lines, verdict_text
 
 HEALTHY = Path(__file__).parents[1] / "data" / "healthy"
 MIB = 1 << 20

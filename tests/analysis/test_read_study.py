@@ -16,8 +16,8 @@ from lsmtune.errors import UserError
 from lsmtune.objective import Metrics, Objective
 from lsmtune.report.figures import convergence
 from lsmtune.report.front import pareto
-from lsmtune.report.headline_text import headline_of
 from lsmtune.report.study_document import show_document
+from lsmtune.report.text.headline_text import headline_of
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import candidates, ranked_candidates
 from lsmtune.trials import Role, Status, TrialResult

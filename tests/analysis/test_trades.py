@@ -10,10 +10,10 @@ from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.showing import summary_lines
 from lsmtune.limits import parse_limit
-from lsmtune.report.claim_text import claim_text
-from lsmtune.report.headline_text import MAX_WORDS, headline_of
 from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
+from lsmtune.report.text.claim_text import claim_text
+from lsmtune.report.text.headline_text import MAX_WORDS, headline_of
 from lsmtune.store.home import Home
 from lsmtune.trials import Role
 

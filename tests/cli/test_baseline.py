@@ -1,7 +1,7 @@
 """What a user is told about the options of his file that trials do not use."""
 
 from lsmtune.api.sweep import version_remarks
-from lsmtune.report.baseline_text import baseline_lines
+from lsmtune.report.text.baseline_text import baseline_lines
 from lsmtune.trials import Base
 
 BASE = Base(

@@ -7,7 +7,7 @@ import pytest
 
 from fakes.bench_texts import banner, report, result, row
 from lsmtune.cli.main import run
-from lsmtune.report.words import TIMES
+from lsmtune.report.text.words import TIMES
 
 LEVEL = str(Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level" / "LOG.gz")
 

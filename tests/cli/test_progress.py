@@ -8,7 +8,7 @@ import pytest
 from fakes.patience import eventually
 from lsmtune.cli.progress import progress, working
 from lsmtune.engines.scripted import ScriptedEngine, measured
-from lsmtune.report.baseline_text import baseline_lines
+from lsmtune.report.text.baseline_text import baseline_lines
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search

@@ -5,8 +5,8 @@ from dataclasses import replace
 from sample import pairs, study_view, verification
 
 from lsmtune.analysis.claim import claim_of
-from lsmtune.report.answers import answers
-from lsmtune.report.claim_text import claim_text
+from lsmtune.report.text.answers import answers
+from lsmtune.report.text.claim_text import claim_text
 
 
 def test_gain_has_three_answers_with_ratio_pairs_scale_and_disturbed_runs() -> None:

@@ -29,11 +29,11 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.recipes.base import Asked
 from lsmtune.recipes.registry import RECIPES
-from lsmtune.report.claim_text import claim_text, metric_cells
 from lsmtune.report.export_notes import export_notes
-from lsmtune.report.headline_text import MAX_WORDS, headline_of, percent
 from lsmtune.report.page import render_page
-from lsmtune.report.words import label
+from lsmtune.report.text.claim_text import claim_text, metric_cells
+from lsmtune.report.text.headline_text import MAX_WORDS, headline_of, percent
+from lsmtune.report.text.words import label
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import LimitCheck, Pair, State
 

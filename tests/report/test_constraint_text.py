@@ -8,7 +8,7 @@ import pytest
 from lsmtune.analysis.constraints import checked
 from lsmtune.limits import Limit, parse_limit
 from lsmtune.objective import Goal, Objective
-from lsmtune.report.constraint_text import constraint_cell, limit_text, measured_text
+from lsmtune.report.text.constraint_text import constraint_cell, limit_text, measured_text
 from lsmtune.verdict import Pair, judge
 
 LIMIT = Limit("get_data_blocks", "<=", 1.1, True, default=True, probe=True, plus=0.25)

@@ -8,10 +8,10 @@ import pytest
 from sample import EMPTY, LIMITS, study_view, trial
 
 from lsmtune.analysis.claim import claim_of
-from lsmtune.report.facts import workload_text
 from lsmtune.report.headline import headline
-from lsmtune.report.headline_text import headline_of
-from lsmtune.report.words import Ratio, label, number, quantity
+from lsmtune.report.text.facts import workload_text
+from lsmtune.report.text.headline_text import headline_of
+from lsmtune.report.text.words import Ratio, label, number, quantity
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Workload
 

@@ -21,7 +21,7 @@ from lsmtune.report.inspect_plots import (
     undrawn,
     written_plot,
 )
-from lsmtune.report.inspect_words import costs_text, short_names
+from lsmtune.report.text.inspect_words import costs_text, short_names
 
 DATA = Path(__file__).parents[1] / "data"
 PLOTS = (stall_plot, job_plot, shape_plot, rate_plot)

@@ -7,11 +7,11 @@ import pytest
 from sample import WORKLOAD, study_view
 
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
-from lsmtune.analysis.swept_words import answers, rows, short_answer
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import load
 from lsmtune.report.canvas import LINES
 from lsmtune.report.swept_page import cell_keys, cell_plot, render_swept
+from lsmtune.report.text.swept_words import answers, rows, short_answer
 from lsmtune.trials import Origin
 
 SWEEP = Sweep(

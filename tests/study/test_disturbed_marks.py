@@ -4,9 +4,9 @@ import pytest
 
 from lsmtune.analysis.experiment_runs import finish
 from lsmtune.analysis.screened import screened_lines
-from lsmtune.analysis.swept_words import rows, swept_document
 from lsmtune.batch import read_batch
 from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.report.text.swept_words import rows, swept_document
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study import runner

@@ -84,7 +84,7 @@ def test_new_study_never_reaches_the_rule_of_older_ones(
         pytest.fail("the code of older studies ran")
 
     monkeypatch.setattr("lsmtune.rescale.rescaled_by_old_rule", reached)
-    monkeypatch.setattr("lsmtune.report.replaced_text._text", reached)
+    monkeypatch.setattr("lsmtune.report.text.replaced_text._text", reached)
     tuned(home, large_memtables_gain)
     view = read_study(home, "s")
     assert view.best_trial is not None

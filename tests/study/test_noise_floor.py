@@ -10,7 +10,7 @@ from fakes.remarks import Remarks
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.tune import tune
 from lsmtune.engines.scripted import ScriptedEngine, measured
-from lsmtune.report.baseline_text import measured_lines
+from lsmtune.report.text.baseline_text import measured_lines
 from lsmtune.spec import StudySettings
 from lsmtune.stats import half_width
 from lsmtune.store.home import Home

@@ -11,7 +11,7 @@ from lsmtune.analysis.deploy import home_flag
 from lsmtune.api.consent import Consent, ask_for_home
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import check_not_removed, is_removed
-from lsmtune.report.words import counted
+from lsmtune.report.text.words import counted
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.home import Home, is_home

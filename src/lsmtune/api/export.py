@@ -36,7 +36,7 @@ from lsmtune.report.export import differing as options_differing
 from lsmtune.report.export_notes import export_notes
 from lsmtune.report.my_cnf import differences as my_cnf_differences
 from lsmtune.report.my_cnf import export_my_cnf
-from lsmtune.report.words import sentence_start
+from lsmtune.report.text.words import sentence_start
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import preset_start
 from lsmtune.spec import without_load

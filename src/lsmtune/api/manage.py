@@ -8,7 +8,7 @@ from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.api.consent import Consent
 from lsmtune.errors import UserError
-from lsmtune.report.words import counted
+from lsmtune.report.text.words import counted
 from lsmtune.spec import ALL_STUDIES, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy

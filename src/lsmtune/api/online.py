@@ -10,8 +10,8 @@ from lsmtune.api.study_result import Result, read_result
 from lsmtune.engines.base import LiveEngine
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.types import Config
-from lsmtune.report.baseline_text import baseline_lines, online_lines
-from lsmtune.report.words import Ratio, counted, option_value
+from lsmtune.report.text.baseline_text import baseline_lines, online_lines
+from lsmtune.report.text.words import Ratio, counted, option_value
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.online import Step, tune_online

@@ -11,7 +11,7 @@ from lsmtune.analysis.swept import Swept
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import Sweep
-from lsmtune.report.baseline_text import baseline_lines
+from lsmtune.report.text.baseline_text import baseline_lines
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer

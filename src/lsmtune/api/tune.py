@@ -8,7 +8,7 @@ from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
 from lsmtune.api.study_result import read_result
 from lsmtune.errors import UserError
-from lsmtune.report.baseline_text import baseline_lines, cache_lines, measured_lines
+from lsmtune.report.text.baseline_text import baseline_lines, cache_lines, measured_lines
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_runs
 from lsmtune.study.description import rule_of_new

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from lsmtune.analysis.inspect.before_after import Compared
 from lsmtune.cli.tables import Column, paragraph, table_lines
-from lsmtune.report.compared_words import (
+from lsmtune.report.text.compared_words import (
     METRIC_HEADS,
     Row,
     benchmark_rows,
@@ -20,7 +20,7 @@ from lsmtune.report.compared_words import (
     spread_note,
     workload_rows,
 )
-from lsmtune.report.words import counted
+from lsmtune.report.text.words import counted
 
 MOST_OPTION_ROWS = 20
 _INTERVAL = METRIC_HEADS.index("95 % interval")

@@ -7,13 +7,13 @@ from lsmtune.analysis.importance import (
     KnobImportance,
     MetricImportance,
 )
-from lsmtune.analysis.importance_words import (
+from lsmtune.cli.tables import Column, paragraph, table_lines
+from lsmtune.report.text.importance_words import (
     accuracy_text,
     disagreements,
     effect_text,
     verdict_text,
 )
-from lsmtune.cli.tables import Column, paragraph, table_lines
 
 _LEGEND = (
     "R² lost: how much accuracy (R²) the predictions of the metric lose without the knob. MDI: "

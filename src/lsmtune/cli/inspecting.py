@@ -10,7 +10,8 @@ from lsmtune.cli.common import note, write_output
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
 from lsmtune.knobs.defaults import nearest_version
-from lsmtune.report.inspect_families import (
+from lsmtune.report.inspect_tables import tables
+from lsmtune.report.text.inspect_families import (
     FAMILY_HEADS,
     families_title,
     family_rows,
@@ -20,8 +21,7 @@ from lsmtune.report.inspect_families import (
     other_families,
     shown_levels,
 )
-from lsmtune.report.inspect_tables import tables
-from lsmtune.report.inspect_words import (
+from lsmtune.report.text.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
     changed_text,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lsmtune.cli.tables import Column, table_lines
-from lsmtune.report.words import TIMES
+from lsmtune.report.text.words import TIMES
 
 
 def table_of(rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -5,7 +5,7 @@ from lsmtune.api.run_time import time_text
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.knobs.knob_text import readable_range
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.report.baseline_text import baseline_lines, cache_lines, online_lines
+from lsmtune.report.text.baseline_text import baseline_lines, cache_lines, online_lines
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.study.search import GROUPS_OF_FINALISTS
 from lsmtune.study.stopping import fewest_trials

@@ -11,7 +11,7 @@ from rich.text import Text
 from lsmtune.cli.common import note
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, median_metrics
-from lsmtune.report.words import TIMES
+from lsmtune.report.text.words import TIMES
 from lsmtune.spec import StudySettings
 from lsmtune.store.ranking import base_runs
 from lsmtune.store.records import StoredTrial, complete_trials

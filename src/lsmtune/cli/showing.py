@@ -9,13 +9,13 @@ from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.metrics.families import listed
-from lsmtune.report.claim_text import ClaimText, claim_text, metric_cells
 from lsmtune.report.figures import OptionRow, option_row, status_text
-from lsmtune.report.simplification_text import NEEDED_TITLE, needed_lines, needed_sentence
-from lsmtune.report.step_text import StepText
 from lsmtune.report.study_document import trial_counts
-from lsmtune.report.trade_text import TRADES_TITLE
-from lsmtune.report.words import counted
+from lsmtune.report.text.claim_text import ClaimText, claim_text, metric_cells
+from lsmtune.report.text.simplification_text import NEEDED_TITLE, needed_lines, needed_sentence
+from lsmtune.report.text.step_text import StepText
+from lsmtune.report.text.trade_text import TRADES_TITLE
+from lsmtune.report.text.words import counted
 
 _MOST_FAMILIES = 6
 

@@ -6,7 +6,7 @@ from typing import Any
 from lsmtune.api.simulate import SHOWN, AskedRuns
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.words import TIMES, metric_value
+from lsmtune.report.text.words import TIMES, metric_value
 
 _LONG_LABEL = 12
 

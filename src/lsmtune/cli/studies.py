@@ -39,7 +39,7 @@ def delete(
 ) -> None:
     """Delete the runs of a study. The files in results/STUDY stay."""
     from lsmtune.api import manage
-    from lsmtune.report.words import counted
+    from lsmtune.report.text.words import counted
 
     done = manage.delete(home, study, None if yes else ask)
     say(f"deleted: study {study!r} with {counted(done.runs, 'run')}")

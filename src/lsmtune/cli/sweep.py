@@ -49,13 +49,13 @@ def sweep(
 
     After an interruption, the same command continues the experiment.
     """
-    from lsmtune.analysis.swept_words import swept_document
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_sweep
     from lsmtune.api.sweep import check_installed
     from lsmtune.api.sweep import sweep as run
     from lsmtune.cli import sweeping
     from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.report.text.swept_words import swept_document
     from lsmtune.system.write import write_file
 
     system = {"program": program, "rocksdb": rocksdb, "library": library}

@@ -6,12 +6,12 @@ from pathlib import Path
 from lsmtune.analysis.ground import study_catalogue
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept
-from lsmtune.analysis.swept_words import TOO_FEW_FLUSHES, answers, library_lines, mean_word, rows
 from lsmtune.api.sweep import experiment_of
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.report.csv_text import csv_text
 from lsmtune.report.swept_page import render_swept
-from lsmtune.report.words import Ratio, counted, metric_value
+from lsmtune.report.text.swept_words import TOO_FEW_FLUSHES, answers, library_lines, mean_word, rows
+from lsmtune.report.text.words import Ratio, counted, metric_value
 from lsmtune.spec import StudySettings
 from lsmtune.store.records import machine_text
 from lsmtune.study.sweep import BASE_EVERY

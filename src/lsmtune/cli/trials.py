@@ -96,7 +96,7 @@ def _table(trials: "Sequence[TrialView]") -> list[str]:
 
 
 def _changed(trial: "TrialView") -> str:
-    from lsmtune.report.words import option_value
+    from lsmtune.report.text.words import option_value
 
     return ", ".join(f"{c.knob.name} = {option_value(c.best)}" for c in trial.changes)
 

@@ -9,11 +9,11 @@ from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
 from lsmtune.comparison.against_random import RANDOM, AgainstRandom, against_random
 from lsmtune.comparison.race import Outcome, Standing, at
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, ratio_axis
-from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, nowrap, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import Ratio, counted, listed, unbroken
+from lsmtune.report.text.facts import workload_text
+from lsmtune.report.text.words import Ratio, counted, listed, unbroken
 from lsmtune.spec import StudySettings
 
 _HEIGHT_PX = 360

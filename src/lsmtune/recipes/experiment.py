@@ -7,7 +7,7 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep
 from lsmtune.recipes.base import Progress
-from lsmtune.report.facts import workload_text
+from lsmtune.report.text.facts import workload_text
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.session import open_study

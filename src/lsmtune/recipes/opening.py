@@ -1,7 +1,7 @@
 """First screen of a recipe's page: the result, one sentence, and one chart."""
 
 from lsmtune.report.markup import Html, element
-from lsmtune.report.words import sentence_start, unbroken
+from lsmtune.report.text.words import sentence_start, unbroken
 
 TOO_SMALL = "Too little data to judge the results"
 """Headline of a page without verdicts."""

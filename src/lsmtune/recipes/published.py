@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from lsmtune.report.frame import section
 from lsmtune.report.markup import Html, element, table
-from lsmtune.report.words import TIMES, Ratio, unbroken
+from lsmtune.report.text.words import TIMES, Ratio, unbroken
 from lsmtune.stats import Interval
 
 Finding = Literal["confirmed", "contradicted", "not decided", "not judged"]

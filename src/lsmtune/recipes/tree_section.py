@@ -7,8 +7,8 @@ from lsmtune.report.canvas import Key
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, table
 from lsmtune.report.plots import BASE_BAR, BEST_BAR, levels_plot
+from lsmtune.report.text.words import number
 from lsmtune.report.tree import LevelBar, Levels
-from lsmtune.report.words import number
 from lsmtune.units import MIB
 
 Tree = Sequence[Level]

@@ -5,7 +5,11 @@ from dataclasses import replace
 
 from lsmtune.analysis.inspect.before_after import Compared
 from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.report.compared_words import (
+from lsmtune.report.frame import section
+from lsmtune.report.inspect_page import folded_logs
+from lsmtune.report.markup import Html, code, element, items, table
+from lsmtune.report.page import assembled
+from lsmtune.report.text.compared_words import (
     METRIC_HEADS,
     benchmark_rows,
     benchmark_text,
@@ -20,12 +24,8 @@ from lsmtune.report.compared_words import (
     spread_note,
     workload_rows,
 )
-from lsmtune.report.frame import section
-from lsmtune.report.inspect_page import folded_logs
-from lsmtune.report.inspect_words import short_names
-from lsmtune.report.markup import Html, code, element, items, table
-from lsmtune.report.page import assembled
-from lsmtune.report.words import unbroken
+from lsmtune.report.text.inspect_words import short_names
+from lsmtune.report.text.words import unbroken
 
 
 def render_compared(compared: Compared, logs: Sequence[Inspection]) -> str:

@@ -10,7 +10,7 @@ from lsmtune.analysis.study_view import StudyView
 from lsmtune.limits import Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, gain_ratio
-from lsmtune.report.words import Ratio, Side, counted
+from lsmtune.report.text.words import Ratio, Side, counted
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Kind
 

@@ -10,7 +10,7 @@ from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.option_text import option_place, read_value, statements
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.options_file import parse_options, replace_options
-from lsmtune.report.words import knob_value
+from lsmtune.report.text.words import knob_value
 from lsmtune.spec_defaults import BYTES_PER_SYNC
 
 _CALLS = {True: "db->SetDBOptions(", False: "db->SetOptions(family, "}

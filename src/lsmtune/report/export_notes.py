@@ -2,10 +2,10 @@
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.measurable import disturbed_text
-from lsmtune.report.claim_text import SIMULATED, failure_text, ratio_words
-from lsmtune.report.memory_text import small_tree_text
-from lsmtune.report.replaced_text import replaced_texts
-from lsmtune.report.words import counted
+from lsmtune.report.text.claim_text import SIMULATED, failure_text, ratio_words
+from lsmtune.report.text.memory_text import small_tree_text
+from lsmtune.report.text.replaced_text import replaced_texts
+from lsmtune.report.text.words import counted
 
 
 def export_notes(claim: Claim) -> list[str]:

@@ -2,13 +2,13 @@
 
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.report.frame import section
-from lsmtune.report.inspect_families import (
+from lsmtune.report.markup import Html, element, table
+from lsmtune.report.text.inspect_families import (
     FAMILY_HEADS,
     families_title,
     family_rows,
     other_families,
 )
-from lsmtune.report.markup import Html, element, table
 
 
 def families_section(log: Inspection) -> Html:

@@ -12,15 +12,9 @@ from lsmtune.analysis.study_view import Change, StudyView, TrialView
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import JIN2022, Goal
-from lsmtune.report.headline_text import percent
-from lsmtune.report.memory_text import small_tree_text
-from lsmtune.report.words import (
-    Ratio,
-    counted,
-    knob_value,
-    listed,
-    option_value,
-)
+from lsmtune.report.text.headline_text import percent
+from lsmtune.report.text.memory_text import small_tree_text
+from lsmtune.report.text.words import Ratio, counted, knob_value, listed, option_value
 from lsmtune.stats import geometric_mean
 from lsmtune.trials import Role, Status
 

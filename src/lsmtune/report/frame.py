@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from lsmtune.report.canvas import Key
 from lsmtune.report.markup import Html, element, items, join
-from lsmtune.report.words import unbroken
+from lsmtune.report.text.words import unbroken
 from lsmtune.simulator import MODELLED_VERSION
 
 

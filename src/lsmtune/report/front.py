@@ -10,7 +10,7 @@ from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, gain_ratio, median_metrics
 from lsmtune.report.comparison import metric_groups
 from lsmtune.report.figures import OptionRow, goal_axis, option_row
-from lsmtune.report.words import TIMES, counted, number
+from lsmtune.report.text.words import TIMES, counted, number
 from lsmtune.trials import Role
 
 Place = Literal["front", "beaten", "breaks a limit", "cut"]

@@ -6,7 +6,7 @@ from lsmtune.report.front import Front, Pick, PickedMetric
 from lsmtune.report.front_plot import front_keys, front_plot
 from lsmtune.report.markup import Html, code, element, join, table
 from lsmtune.report.sections import command, measured_text, options_table
-from lsmtune.report.words import TIMES, number, unit_text
+from lsmtune.report.text.words import TIMES, number, unit_text
 
 _ALIKE = 0.05
 """Medians of a few runs that differ by less are called similar."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.study_view import ONLINE, StudyView
-from lsmtune.report.claim_text import ClaimText, claim_text
-from lsmtune.report.constraint_text import limit_text, measured_text
-from lsmtune.report.facts import Fact, host_text, objective_text, workload_text
-from lsmtune.report.words import counted, listed
+from lsmtune.report.text.claim_text import ClaimText, claim_text
+from lsmtune.report.text.constraint_text import limit_text, measured_text
+from lsmtune.report.text.facts import Fact, host_text, objective_text, workload_text
+from lsmtune.report.text.words import counted, listed
 from lsmtune.trials import Role
 from lsmtune.units import format_bytes, format_duration
 

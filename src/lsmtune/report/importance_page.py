@@ -3,16 +3,6 @@
 from collections.abc import Iterator
 
 from lsmtune.analysis.importance import MIN_R2, Importance, KnobImportance, MetricImportance
-from lsmtune.analysis.importance_words import (
-    accuracy_text,
-    disagreements,
-    effect_text,
-    headline_text,
-    metric_headline,
-    reason_text,
-    short_effect_text,
-    verdict_text,
-)
 from lsmtune.learning.effects import Interaction
 from lsmtune.report.frame import picture, section, simulated_note
 from lsmtune.report.importance_plots import (
@@ -28,7 +18,17 @@ from lsmtune.report.importance_plots import (
 )
 from lsmtune.report.markup import Html, code, codes, element, folded, items, join, nowrap, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import counted, label, number, sentence_start, unbroken
+from lsmtune.report.text.importance_words import (
+    accuracy_text,
+    disagreements,
+    effect_text,
+    headline_text,
+    metric_headline,
+    reason_text,
+    short_effect_text,
+    verdict_text,
+)
+from lsmtune.report.text.words import counted, label, number, sentence_start, unbroken
 
 _DRAWN_EFFECTS = 4
 _SUMMARISED = 8

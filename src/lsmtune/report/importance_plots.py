@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from lsmtune.analysis.importance import MIN_R2, NOTABLE, KnobImportance, MetricImportance
 from lsmtune.learning.effects import Interaction
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, name_rows
-from lsmtune.report.words import drawn_unit, label
+from lsmtune.report.text.words import drawn_unit, label
 
 _ROW_PX = 24
 _HEIGHT_PX = 220

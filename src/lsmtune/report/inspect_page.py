@@ -7,7 +7,6 @@ from dataclasses import replace
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.report.families_section import families_section
 from lsmtune.report.frame import picture, section
-from lsmtune.report.inspect_families import has_several
 from lsmtune.report.inspect_plots import (
     JOB_KEYS,
     MAX_BARS,
@@ -23,7 +22,11 @@ from lsmtune.report.inspect_plots import (
     undrawn,
     written_plot,
 )
-from lsmtune.report.inspect_words import (
+from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
+from lsmtune.report.options_sections import given_section, options_section
+from lsmtune.report.page import assembled
+from lsmtune.report.text.inspect_families import has_several
+from lsmtune.report.text.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
     changed_text,
@@ -39,10 +42,7 @@ from lsmtune.report.inspect_words import (
     stall_rows,
     title_text,
 )
-from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
-from lsmtune.report.options_sections import given_section, options_section
-from lsmtune.report.page import assembled
-from lsmtune.report.words import counted, number, quantity
+from lsmtune.report.text.words import counted, number, quantity
 
 _MIN_DUMPS = 4
 _NAME = re.compile(r"(\b[A-Za-z]\w*(?:_\w+|(?:\.[\w-]+)+))")

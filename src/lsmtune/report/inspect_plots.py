@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine
 from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, name_rows
-from lsmtune.report.words import number, quantity
+from lsmtune.report.text.words import number, quantity
 from lsmtune.units import MIB
 
 _ROW_PX = 26

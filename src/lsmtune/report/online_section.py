@@ -12,10 +12,10 @@ from lsmtune.report.canvas import Key, Shape, canvas, marker
 from lsmtune.report.figures import OptionRow, Unmeasured, option_row
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, folded, join, nowrap, table
-from lsmtune.report.memory_text import small_tree_text
 from lsmtune.report.search_plot import RAIL_PX, add_rail
 from lsmtune.report.sections import options_table
-from lsmtune.report.words import (
+from lsmtune.report.text.memory_text import small_tree_text
+from lsmtune.report.text.words import (
     Ratio,
     counted,
     drawn_unit,

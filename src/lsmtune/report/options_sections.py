@@ -3,10 +3,10 @@
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.knobs.defaults import nearest_version
 from lsmtune.report.frame import section
-from lsmtune.report.inspect_families import option_groups
-from lsmtune.report.inspect_words import default_text
 from lsmtune.report.markup import Html, code, table
-from lsmtune.report.words import counted, unbroken
+from lsmtune.report.text.inspect_families import option_groups
+from lsmtune.report.text.inspect_words import default_text
+from lsmtune.report.text.words import counted, unbroken
 
 
 def options_section(log: Inspection) -> Html:

@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Literal
 
 from lsmtune.analysis.study_view import StudyView, VerificationView
-from lsmtune.report.facts import objective_text, workload_text
 from lsmtune.report.figures import OptionRow, options
 from lsmtune.report.headline import headline
-from lsmtune.report.words import Ratio, listed
+from lsmtune.report.text.facts import objective_text, workload_text
+from lsmtune.report.text.words import Ratio, listed
 
 Claim = Literal["gain", "no gain", "not verified"]
 

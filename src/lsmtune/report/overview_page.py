@@ -12,7 +12,7 @@ from lsmtune.report.markup import Html, element, folded, join, table
 from lsmtune.report.overview import Card, Claim, Finding, Overview, overview
 from lsmtune.report.page import assembled
 from lsmtune.report.sections import options_table, warnings_box
-from lsmtune.report.words import counted, sentence_start, unbroken
+from lsmtune.report.text.words import counted, sentence_start, unbroken
 
 _ROW_PX = 40
 _LONGEST_NAME = 18

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
 from lsmtune.report.comparison import GROUPS, MetricRow
+from lsmtune.report.text.words import Ratio, Side, quantity
 from lsmtune.report.tree import Levels
-from lsmtune.report.words import Ratio, Side, quantity
 from lsmtune.units import GIB, KIB, MIB
 
 _ROW_PX = 24

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
 from lsmtune.report.figures import MARK_WORDS, Convergence, Mark, Measured, Unmeasured
-from lsmtune.report.words import Ratio, number
+from lsmtune.report.text.words import Ratio, number
 
 RAIL_PX = 26
 _VALUES_PX = 340

@@ -7,9 +7,7 @@ from html import escape
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.metric_rows import MetricRow as ClaimRow
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.report.claim_text import metric_cells
 from lsmtune.report.comparison import Comparison, MetricRow
-from lsmtune.report.facts import Fact
 from lsmtune.report.figures import (
     MARK_WORDS,
     Convergence,
@@ -24,17 +22,12 @@ from lsmtune.report.headline import Headline
 from lsmtune.report.markup import Html, code, element, join, table
 from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, levels_plot
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
-from lsmtune.report.step_text import StepText
-from lsmtune.report.trade_text import TRADES_TITLE
+from lsmtune.report.text.claim_text import metric_cells
+from lsmtune.report.text.facts import Fact
+from lsmtune.report.text.step_text import StepText
+from lsmtune.report.text.trade_text import TRADES_TITLE
+from lsmtune.report.text.words import counted, label, number, quantity, unbroken, unit_text
 from lsmtune.report.tree import Stalls, Trees
-from lsmtune.report.words import (
-    counted,
-    label,
-    number,
-    quantity,
-    unbroken,
-    unit_text,
-)
 
 _CAMEL = re.compile("(?<=[a-z]{3})(?=[A-Z])")
 """Place where a name such as kCompactionStyleLevel may break."""

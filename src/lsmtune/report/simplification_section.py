@@ -6,14 +6,14 @@ from lsmtune.analysis.simplification import Simplification
 from lsmtune.report.canvas import Shape, canvas, colour
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items
-from lsmtune.report.simplification_text import (
+from lsmtune.report.text.simplification_text import (
     NEEDED_TITLE,
     needed_lines,
     needed_sentence,
     shares,
     simplification_sentences,
 )
-from lsmtune.report.words import counted, number, unbroken
+from lsmtune.report.text.words import counted, number, unbroken
 
 _BAR = Shape("", "■", "best")
 _ROW_PX = 36

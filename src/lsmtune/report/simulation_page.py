@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import section
 from lsmtune.report.markup import Html, code, codes, element, items, join, table
 from lsmtune.report.page import assembled, asset
-from lsmtune.report.words import TIMES, label, listed, metric_value, unbroken
+from lsmtune.report.text.facts import workload_text
+from lsmtune.report.text.words import TIMES, label, listed, metric_value, unbroken
 from lsmtune.simulator import Run, modelled_text
 
 _SHOWN = ("write_amp", "live_sst_bytes", "peak_space_bytes", "load_s", "settle_s", "total_s",

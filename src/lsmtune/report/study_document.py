@@ -12,7 +12,7 @@ from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
 from lsmtune.analysis.trades import Trade
 from lsmtune.metrics.options_file import family_document
 from lsmtune.objective import median_metrics
-from lsmtune.report.headline_text import headline_of
+from lsmtune.report.text.headline_text import headline_of
 from lsmtune.trials import Status
 
 

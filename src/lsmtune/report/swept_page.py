@@ -7,23 +7,23 @@ import plotly.graph_objects as go
 
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.analysis.swept_words import (
+from lsmtune.analysis.upgrade import Upgrade, comparison_text
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker
+from lsmtune.report.frame import picture, section, simulated_note
+from lsmtune.report.headline import system_facts
+from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, table
+from lsmtune.report.page import assembled
+from lsmtune.report.sections import facts_section, warnings_box
+from lsmtune.report.text.facts import Fact
+from lsmtune.report.text.swept_words import (
     TOO_FEW_FLUSHES,
     answers,
     library_lines,
     mean_word,
     short_answer,
 )
-from lsmtune.analysis.upgrade import Upgrade, comparison_text
-from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker
-from lsmtune.report.facts import Fact
-from lsmtune.report.frame import picture, section, simulated_note
-from lsmtune.report.headline import system_facts
-from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, table
-from lsmtune.report.page import assembled
-from lsmtune.report.sections import facts_section, warnings_box
-from lsmtune.report.words import (
+from lsmtune.report.text.words import (
     Ratio,
     counted,
     drawn_unit,

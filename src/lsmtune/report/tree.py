@@ -6,7 +6,7 @@ from typing import Literal
 
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.metrics.measurement import Level, Measurement
-from lsmtune.report.words import quantity
+from lsmtune.report.text.words import quantity
 
 Field = Literal["size_bytes", "write_bytes"]
 _FIELDS: tuple[Field, ...] = ("size_bytes", "write_bytes")

@@ -10,7 +10,7 @@ from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.recipes.autotikv.study import NAMES, RECOMMENDED, Name, Part, Results, paper, told
 from lsmtune.recipes.published import times
-from lsmtune.report.words import Ratio, Side, label, number, quantity
+from lsmtune.report.text.words import Ratio, Side, label, number, quantity
 from lsmtune.stats import Interval, mean_interval
 
 Finding = Literal[

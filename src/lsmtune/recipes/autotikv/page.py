@@ -40,7 +40,7 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, code, element, items, join, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import numbers_table
-from lsmtune.report.words import (
+from lsmtune.report.text.words import (
     counted,
     drawn_unit,
     label,

@@ -3,12 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
-from lsmtune.analysis.swept_words import swept_document
 from lsmtune.recipes.autotikv.numbers import claims, too_small
 from lsmtune.recipes.autotikv.page import answer, best_so_far, render_autotikv
 from lsmtune.recipes.autotikv.study import BLIND, OPTIMIZER, Part, paper, run, specs
 from lsmtune.recipes.base import Asked, Progress, Reproduction
 from lsmtune.recipes.opening import too_small_line
+from lsmtune.report.text.swept_words import swept_document
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 

@@ -13,7 +13,7 @@ from lsmtune.limits import no_default_limits
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Make, run_experiment
 from lsmtune.recipes.published import published
-from lsmtune.report.words import knob_value, option_value
+from lsmtune.report.text.words import knob_value, option_value
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home

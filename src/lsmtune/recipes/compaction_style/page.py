@@ -1,7 +1,6 @@
 """Page of the recipe compaction-style: the conclusions, and the levels of both styles."""
 
 from lsmtune.analysis.experiment_runs import metric
-from lsmtune.analysis.swept_words import answers
 from lsmtune.recipes.compaction_style.numbers import (
     claims,
     paper,
@@ -18,7 +17,8 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import numbers_table
-from lsmtune.report.words import counted, label, listed, quantity, sentence_start, unbroken
+from lsmtune.report.text.swept_words import answers
+from lsmtune.report.text.words import counted, label, listed, quantity, sentence_start, unbroken
 
 _TOPIC = "Level and universal compaction (2021), run again"
 _DRAWN = ("write_amp", "live_sst_bytes", "background_s", "throughput_ops_s", "read_amp")

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from lsmtune.analysis.swept_words import swept_document
 from lsmtune.recipes.base import Asked, Progress, Reproduction
 from lsmtune.recipes.compaction_style.numbers import claims, paper, tree
 from lsmtune.recipes.compaction_style.page import answer, render_compaction_style
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, run, specs
 from lsmtune.recipes.opening import too_small_line
+from lsmtune.report.text.swept_words import swept_document
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 

@@ -17,7 +17,7 @@ from lsmtune.recipes.db_bench_study.study import (
     paper,
 )
 from lsmtune.recipes.published import Claim, judged, unjudged
-from lsmtune.report.words import TIMES
+from lsmtune.report.text.words import TIMES
 from lsmtune.stats import Interval
 
 _EMBEDDED = {"LevelDB": LEVELDB, "LMDB": LMDB}

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from lsmtune.analysis.experiment_runs import Experiment, metric
-from lsmtune.analysis.swept_words import answers
 from lsmtune.recipes.db_bench_study.numbers import (
     OTHERS,
     claims,
@@ -34,7 +33,8 @@ from lsmtune.report.inspect_page import shape_section, stalls_section
 from lsmtune.report.markup import Html, code, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section
-from lsmtune.report.words import TIMES, label, listed, metric_value, number, sentence_start
+from lsmtune.report.text.swept_words import answers
+from lsmtune.report.text.words import TIMES, label, listed, metric_value, number, sentence_start
 
 _TOPIC = "db_bench and other stores (2021), run again"
 _DRAWN = ("throughput_ops_s", "disk_write_amp", "disk_bytes", "get_p50_us", "scan_p50_us")

@@ -4,7 +4,6 @@ from dataclasses import asdict
 from typing import Any
 
 from lsmtune.analysis.experiment_runs import metric
-from lsmtune.analysis.swept_words import swept_document
 from lsmtune.recipes.base import Asked, Progress, Reproduction
 from lsmtune.recipes.db_bench_study.numbers import (
     OTHERS,
@@ -16,6 +15,7 @@ from lsmtune.recipes.db_bench_study.numbers import (
 from lsmtune.recipes.db_bench_study.page import answer, render_db_bench_study
 from lsmtune.recipes.db_bench_study.study import COMMANDS, OF_STORES, Results, paper, run, specs
 from lsmtune.recipes.opening import too_small_line
+from lsmtune.report.text.swept_words import swept_document
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 

@@ -42,7 +42,7 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.importance_page import importance_sections
 from lsmtune.report.markup import Html, code, element, items, join, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import number
+from lsmtune.report.text.words import number
 from lsmtune.stats import Interval
 
 _TOPIC = "Jin, Choi, Choi, Sung and Park (2022), run again"

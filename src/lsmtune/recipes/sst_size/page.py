@@ -17,19 +17,12 @@ from lsmtune.recipes.sst_size.numbers import (
 )
 from lsmtune.recipes.sst_size.study import FILES, FIXED, MEMTABLES, Results
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
-from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section
-from lsmtune.report.words import (
-    TIMES,
-    counted,
-    metric_value,
-    number,
-    quantity,
-    sentence_start,
-)
+from lsmtune.report.text.facts import workload_text
+from lsmtune.report.text.words import TIMES, counted, metric_value, number, quantity, sentence_start
 
 _TOPIC = "SST file size of RocksDB (2021), run again"
 _HEIGHT_PX = 240

@@ -1,11 +1,11 @@
 """Recipe sst-size: its studies, its page, and its JSON document."""
 
-from lsmtune.analysis.swept_words import swept_document
 from lsmtune.recipes.base import Asked, Progress, Reproduction
 from lsmtune.recipes.opening import too_small_line
 from lsmtune.recipes.sst_size.numbers import claims, paper
 from lsmtune.recipes.sst_size.page import answer, render_sst_size
 from lsmtune.recipes.sst_size.study import run, spec
+from lsmtune.report.text.swept_words import swept_document
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 

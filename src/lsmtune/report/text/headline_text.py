@@ -5,9 +5,9 @@ from math import log
 from lsmtune.analysis.claim import Claim, Status
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.metric_rows import MetricRow
-from lsmtune.report.constraint_text import bound_text
-from lsmtune.report.trade_text import best_gain, excess_text
-from lsmtune.report.words import TIMES, counted, label, sentence_start
+from lsmtune.report.text.constraint_text import bound_text
+from lsmtune.report.text.trade_text import best_gain, excess_text
+from lsmtune.report.text.words import TIMES, counted, label, sentence_start
 
 MAX_WORDS = 12
 

@@ -14,7 +14,7 @@ from lsmtune.analysis.inspect.inspection import (
 )
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.level_zero import SeenFiles
-from lsmtune.report.words import counted, number, quantity
+from lsmtune.report.text.words import counted, number, quantity
 from lsmtune.units import GIB, MIB, format_bytes, format_duration
 
 UNKNOWN = "unknown"

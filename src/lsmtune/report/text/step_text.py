@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.steps import Step, StepKind
-from lsmtune.report.words import quantity
+from lsmtune.report.text.words import quantity
 from lsmtune.units import format_duration
 
 _STEPS: dict[StepKind, str] = {

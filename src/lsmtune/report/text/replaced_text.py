@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.study_view import Change
-from lsmtune.report.words import knob_value, listed
+from lsmtune.report.text.words import knob_value, listed
 
 
 def replaced_texts(claim: Claim) -> list[str]:

@@ -8,19 +8,15 @@ from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.study_view import OnlineCall
-from lsmtune.report.answers import Answer, answers
-from lsmtune.report.constraint_text import (
-    constraint_cell,
-    limit_text,
-    measured_text,
-)
-from lsmtune.report.headline_text import headline_of, percent
-from lsmtune.report.memory_text import assumed_cache_text, memory_sentence, small_tree_text
-from lsmtune.report.replaced_text import replaced_texts
-from lsmtune.report.simplification_text import simplification_sentences
-from lsmtune.report.step_text import StepText, step_text
-from lsmtune.report.trade_text import trade_step
-from lsmtune.report.words import (
+from lsmtune.report.text.answers import Answer, answers
+from lsmtune.report.text.constraint_text import constraint_cell, limit_text, measured_text
+from lsmtune.report.text.headline_text import headline_of, percent
+from lsmtune.report.text.memory_text import assumed_cache_text, memory_sentence, small_tree_text
+from lsmtune.report.text.replaced_text import replaced_texts
+from lsmtune.report.text.simplification_text import simplification_sentences
+from lsmtune.report.text.step_text import StepText, step_text
+from lsmtune.report.text.trade_text import trade_step
+from lsmtune.report.text.words import (
     Ratio,
     counted,
     label,

@@ -3,7 +3,7 @@
 from lsmtune.analysis.inspect.changed import grouped
 from lsmtune.analysis.inspect.inspection import ChangedOption, Inspection, LevelLine
 from lsmtune.metrics.families import MOST_SHOWN, FamilySum, listed, sizes_of, that_matter
-from lsmtune.report.words import counted
+from lsmtune.report.text.words import counted
 from lsmtune.units import format_bytes
 
 FAMILY_HEADS = ("column family", "files", "size", "written", "stalls", "why it is here")

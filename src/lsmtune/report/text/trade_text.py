@@ -6,9 +6,9 @@ from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.trades import Trade
 from lsmtune.limits import TINY
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.constraint_text import bound_text, measured_value
-from lsmtune.report.step_text import StepText
-from lsmtune.report.words import TIMES, label, listed, number
+from lsmtune.report.text.constraint_text import bound_text, measured_value
+from lsmtune.report.text.step_text import StepText
+from lsmtune.report.text.words import TIMES, label, listed, number
 
 TRADES_TITLE = "What a limit costs"
 

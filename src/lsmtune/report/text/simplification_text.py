@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import log
 
 from lsmtune.analysis.simplification import Needed, Simplification
-from lsmtune.report.words import Ratio, counted, listed
+from lsmtune.report.text.words import Ratio, counted, listed
 from lsmtune.store.winner import LEAST_KEPT_GAIN
 
 NEEDED_TITLE = "What each change brings"

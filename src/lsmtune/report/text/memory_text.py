@@ -1,7 +1,7 @@
 """Sentences about the memory of the full-size tree."""
 
 from lsmtune.analysis.full_memory import FullMemory
-from lsmtune.report.words import listed
+from lsmtune.report.text.words import listed
 from lsmtune.units import format_bytes
 
 _MILLION = 1_000_000

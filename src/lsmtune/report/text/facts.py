@@ -5,7 +5,7 @@ from typing import Any
 
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Goal, Objective
-from lsmtune.report.words import listed
+from lsmtune.report.text.words import listed
 from lsmtune.units import format_bytes
 from lsmtune.workloads import Workload
 

@@ -7,8 +7,8 @@ from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.costs import Cost
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.constraint_text import bound_text
-from lsmtune.report.words import TIMES, Ratio, counted, label, listed, metric_value, number
+from lsmtune.report.text.constraint_text import bound_text
+from lsmtune.report.text.words import TIMES, Ratio, counted, label, listed, metric_value, number
 
 _SHOWN = 5
 """At most this number of costs is shown."""

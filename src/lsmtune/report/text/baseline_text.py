@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from lsmtune.analysis.measurable import flushes_text, too_few_flushes
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
-from lsmtune.report.memory_text import assumed_cache_text
-from lsmtune.report.words import number, quantity
+from lsmtune.report.text.memory_text import assumed_cache_text
+from lsmtune.report.text.words import number, quantity
 from lsmtune.spaces import assumed_cache_bytes, catalogue_in, knob_space
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.spec_defaults import BYTES_PER_SYNC
