@@ -18,7 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from lsmtune.cli.progress import progress
+from lsmtune.cli.progress import TerminalObserver
 from lsmtune.comparison.runs import on_engine
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
@@ -56,7 +56,7 @@ def search(load: str, optimizer: str, seed: int) -> StudySettings:
 
 def searched(spec: StudySettings, engine: Engine, home: Home) -> dict[str, Any]:
     """Return the measured best value so far after each trial; 1 is the baseline."""
-    (curve,) = on_engine([spec], engine, home, progress)
+    (curve,) = on_engine([spec], engine, home, TerminalObserver().running)
     return {"costs": list(curve.costs)}
 
 
@@ -65,7 +65,10 @@ def confirmed(spec: StudySettings, engine: Engine, home: Home) -> dict[str, Any]
 
     The value is 1 if no trial beat the baseline.
     """
-    with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
+    with (
+        TerminalObserver().running(spec) as listener,
+        open_study(home, spec, engine, listener) as study,
+    ):
         # Measured again it may lose its place, but it stays the one that the search chose.
         begun = home.verifications(study.stored)
         if not begun and study.best() is None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from warm_start import LIFTED, taken
 
-from lsmtune.cli.progress import progress
+from lsmtune.cli.progress import TerminalObserver
 from lsmtune.comparison.runs import engine_studies, on_engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.spec import StudySettings
@@ -56,7 +56,8 @@ def main() -> None:
     engine = make_engine("rocksdb", "db_bench", None)
     with Home(Path(sys.argv[1]), create=True) as home:
         curves = {
-            arm: list(on_engine(specs, engine, home, progress)) for arm, specs in studies().items()
+            arm: list(on_engine(specs, engine, home, TerminalObserver().running))
+            for arm, specs in studies().items()
         }
     found: dict[str, object] = {"trials": TRIALS, "searches": SEARCHES, "num": NUM,
                                 "optimizer": "gp-ucb"}  # fmt: skip

@@ -42,8 +42,11 @@ from lsmtune.spaces import preset_start
 from lsmtune.spec import without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.system.write import Written, write_beside_older
 from lsmtune.tables import Cluster
 from lsmtune.trials import Role
+
+__all__ = ["Written"]
 
 RESTART = "Restart the server: it reads this file only when it starts."
 
@@ -57,6 +60,10 @@ class Exported:
 
     text: str
     source: Path | None
+
+    def write(self, path: Path) -> Written:
+        """Write the file; an older file of this name is kept."""
+        return write_beside_older(path, self.text, "options", self.source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.deploy import FORMATS
 from lsmtune.analysis.read_study import read_study
-from lsmtune.analysis.study_view import ONLINE, StudyView
+from lsmtune.analysis.study_view import ONLINE, StudyView, TrialView
 from lsmtune.api.export import Exported, exported
 from lsmtune.api.online_files import online_export
-from lsmtune.report.study_document import show_document
+from lsmtune.report.study_document import show_document, trials_document
 from lsmtune.store.home import Home
-from lsmtune.system.write import write_beside_older, write_file
+from lsmtune.system.write import write_file
+
+__all__ = ["Claim", "StudyView", "TrialView", "trials_document"]
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -65,10 +67,10 @@ class Result:
         options change in the file `base`, by default the file of the baseline. UserError if there
         is nothing to export. A file that exists is kept as FILE.old.
         """
-        text = self.exported(form, None if base is None else Path(base), back=back)
+        file = self.exported(form, None if base is None else Path(base), back=back)
         if path is not None:
-            write_beside_older(Path(path), text.text, "options", text.source)
-        return text.text
+            file.write(Path(path))
+        return file.text
 
     def exported(self, form: str | None, base: Path | None, *, back: bool) -> Exported:
         """Return text and source of the exported file; see `export`."""

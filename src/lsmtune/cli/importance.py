@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Page, print_json, say, say_all
+from lsmtune.cli.flags import DEFAULT_HOME, Home, Json, Page
+from lsmtune.cli.output import print_json, say, say_all
 
 
 def importance(
@@ -48,7 +49,6 @@ def importance(
     from lsmtune.api import importance as api
     from lsmtune.cli import importances
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.system.write import write_file
 
     observer = TerminalObserver()
     found = api.importance(
@@ -56,7 +56,7 @@ def importance(
     )
     if page is not None:
         with observer.working("writing the page"):
-            write_file(page, found.page(), "page")
+            found.page(page)
     if as_json:
         print_json(found.document())
         return

@@ -2,11 +2,7 @@
 
 from collections.abc import Iterator
 
-from lsmtune.analysis.importance import (
-    Importance,
-    KnobImportance,
-    MetricImportance,
-)
+from lsmtune.api.importance import Importance, KnobImportance, MetricImportance
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.report.text.importance_words import (
     accuracy_text,

@@ -31,8 +31,7 @@ from lsmtune.cli import (
     tune,
     verify,
 )
-from lsmtune.cli.common import note, say
-from lsmtune.cli.output import check_output
+from lsmtune.cli.output import check_output, note, say
 from lsmtune.cli.program import Command, Program, usage_message
 from lsmtune.errors import LsmtuneError, UserError
 

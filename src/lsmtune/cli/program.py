@@ -5,7 +5,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.errors import UserError, allowed_text, unknown_word
 
 _COMMAND_WIDTH = 12
 _OTHER = "Options"
@@ -95,8 +95,6 @@ def usage_message(error: Any) -> str:
         choices = [str(choice) for choice in error.param.type_descriptor.choices]
         return f"{place}: {unknown_word('value', wrong[1], choices)}"
     if hasattr(error.__cause__, "errors"):  # pydantic's error; typer leaves out the value
-        from lsmtune.tables import allowed_text
-
         refused = error.__cause__.errors()[0]
         return f"{place} {refused['input']!r}: {allowed_text(refused)}"
     return f"{place}: {problem[:1].lower()}{problem[1:]}"

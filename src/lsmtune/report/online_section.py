@@ -9,11 +9,12 @@ import plotly.graph_objects as go
 from lsmtune.analysis.study_view import OnlineCall, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.canvas import Key, Shape, canvas, marker
-from lsmtune.report.figures import OptionRow, Unmeasured, option_row
+from lsmtune.report.figures import Unmeasured
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, folded, join, nowrap, table
 from lsmtune.report.search_plot import RAIL_PX, add_rail
 from lsmtune.report.sections import options_table
+from lsmtune.report.text.changed_options import OptionRow, option_row
 from lsmtune.report.text.memory_text import small_tree_text
 from lsmtune.report.text.words import (
     Ratio,

@@ -14,7 +14,6 @@ from lsmtune.report.figures import (
     FailedTrial,
     Failures,
     Measured,
-    OptionRow,
     Options,
 )
 from lsmtune.report.frame import picture, section
@@ -22,6 +21,7 @@ from lsmtune.report.headline import Headline
 from lsmtune.report.markup import Html, code, element, join, table
 from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, levels_plot
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
+from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import metric_cells
 from lsmtune.report.text.facts import Fact
 from lsmtune.report.text.step_text import StepText

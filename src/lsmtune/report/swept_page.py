@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.analysis.upgrade import Upgrade, comparison_text
+from lsmtune.analysis.upgrade import Upgrade
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker
 from lsmtune.report.frame import picture, section, simulated_note
@@ -23,6 +23,7 @@ from lsmtune.report.text.swept_words import (
     mean_word,
     short_answer,
 )
+from lsmtune.report.text.upgrade_words import comparison_text
 from lsmtune.report.text.words import (
     Ratio,
     counted,
