@@ -10,7 +10,7 @@ from typing import Any
 from fakes.fake_tikv import DEFAULTS, METRICS
 from fakes.tikv_site import FILE as TIKV_TOML
 from lsmtune.api.plan import Plan
-from lsmtune.cli.plan import plan_lines
+from lsmtune.cli.plan_lines import plan_lines
 from lsmtune.engines.base import OwnBase, TrialFailedError
 from lsmtune.engines.myrocks import loads
 from lsmtune.engines.myrocks import options as my_cnf

@@ -13,7 +13,7 @@ from lsmtune.analysis.inspect.before_after import (
 )
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
-from lsmtune.cli.before_after import compared_lines
+from lsmtune.cli.before_after_lines import compared_lines
 
 PLANTED = Path(__file__).parents[1] / "data" / "planted"
 HEALTHY = inspect_path(PLANTED / "healthy.LOG.gz")

@@ -7,7 +7,7 @@ import pytest
 
 from lsmtune.analysis.inspect.before_after import Compared, compare
 from lsmtune.analysis.inspect.read import inspect_path
-from lsmtune.cli.before_after import compared_lines
+from lsmtune.cli.before_after_lines import compared_lines
 from lsmtune.knobs.defaults import defaults_of
 from lsmtune.report.text.compared_words import option_rows
 

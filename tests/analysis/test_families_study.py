@@ -12,7 +12,7 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.api.export import deployment, exported
 from lsmtune.batch import read_batch
-from lsmtune.cli.showing import summary_lines
+from lsmtune.cli.result_lines import summary_lines
 from lsmtune.engines.myrocks.options import read_base
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.engines.scripted import ScriptedEngine, measured

@@ -11,7 +11,7 @@ from stored import METRICS, Written, complete
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.cli.showing import summary_lines
+from lsmtune.cli.result_lines import summary_lines
 from lsmtune.errors import UserError
 from lsmtune.objective import Metrics, Objective
 from lsmtune.report.figures import convergence

@@ -8,7 +8,7 @@ from stored import Written
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.showing import summary_lines
+from lsmtune.cli.result_lines import summary_lines
 from lsmtune.limits import parse_limit
 from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document

@@ -8,7 +8,7 @@ import pytest
 from lsmtune.api import readiness as checked
 from lsmtune.api.plan import Plan, plan_document
 from lsmtune.cli.main import run
-from lsmtune.cli.plan import plan_lines
+from lsmtune.cli.plan_lines import plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings, make_spec

@@ -24,7 +24,7 @@ from sample import (
 
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.study_view import COMPARISON, ONLINE, Nearest, StudyView, TrialView
-from lsmtune.cli.showing import summary_lines
+from lsmtune.cli.result_lines import summary_lines
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.recipes.base import Asked

@@ -19,7 +19,7 @@ from sample import (
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.cli.showing import summary_lines
+from lsmtune.cli.result_lines import summary_lines
 from lsmtune.knobs.types import Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import parse_objective

@@ -9,8 +9,8 @@ import pytest
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.api.plan import Plan, plan_document
-from lsmtune.cli.plan import plan_lines
-from lsmtune.cli.showing import summary_lines
+from lsmtune.cli.plan_lines import plan_lines
+from lsmtune.cli.result_lines import summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.report.page import render_page

@@ -11,7 +11,7 @@ import pytest
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.showing import summary_lines
+from lsmtune.cli.result_lines import summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.report.page import render_page

@@ -47,7 +47,7 @@ def importance(
     `lsmtune screen`.
     """
     from lsmtune.api import importance as api
-    from lsmtune.cli import importances
+    from lsmtune.cli.importance_lines import importance_lines
     from lsmtune.cli.progress import TerminalObserver
 
     observer = TerminalObserver()
@@ -60,6 +60,6 @@ def importance(
     if as_json:
         print_json(found.document())
         return
-    say_all(importances.lines(found.importance))
+    say_all(importance_lines(found.importance))
     if page is not None:
         say(f"page: {page}")

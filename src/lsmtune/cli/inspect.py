@@ -90,8 +90,8 @@ def inspect(
     compares the LOGs in columns.
     """
     from lsmtune.api import inspect as api
-    from lsmtune.cli import inspecting
-    from lsmtune.cli.before_after import MOST_OPTION_ROWS, compared_lines
+    from lsmtune.cli.before_after_lines import MOST_OPTION_ROWS, compared_lines
+    from lsmtune.cli.inspect_lines import inspect_lines
     from lsmtune.cli.progress import TerminalObserver
 
     watch = TerminalObserver()
@@ -120,7 +120,7 @@ def inspect(
     if as_json:
         print_json(api.document(found))
         return
-    say_all(inspecting.lines(found, verbose=verbose))
+    say_all(inspect_lines(found, verbose=verbose))
     for written in (page, to_study):
         if written is not None:
             say(f"written: {written}")

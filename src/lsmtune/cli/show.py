@@ -12,7 +12,7 @@ def show(
 ) -> None:
     """Show a study: gain with interval, changed options, next steps, failed trials."""
     from lsmtune.api.study_result import stored_result
-    from lsmtune.cli.showing import ended_lines, summary_lines
+    from lsmtune.cli.result_lines import ended_lines, summary_lines
 
     found = stored_result(study, home, trial)
     if as_json:

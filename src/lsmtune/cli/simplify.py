@@ -19,7 +19,7 @@ def simplify(
     """
     from lsmtune.api.simplify import simplify as run
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.cli.showing import print_verified
+    from lsmtune.cli.result_lines import print_verified
 
     found = run(study, home, TerminalObserver(), consent=ask, accept_noise=accept_noise)
     print_verified(found, as_json=as_json)

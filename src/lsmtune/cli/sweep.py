@@ -48,14 +48,14 @@ def sweep(
     from lsmtune.api import sweep as api
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_sweep
-    from lsmtune.cli import sweeping
     from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.cli.sweep_lines import plan_lines, swept_lines
 
     system = {"program": program, "rocksdb": rocksdb, "library": library}
     request = Request(place="lsmtune sweep", study_file=experiment, keys=system, flags=True)
     spec = settings_of(resolve_sweep(request, home, consent=ask))
     if dry_run:
-        say_all(sweeping.planned(api.plan(spec)))
+        say_all(plan_lines(api.plan(spec)))
         return
     found = api.sweep(spec, home, TerminalObserver(), accept_noise=accept_noise)
     for what, path in found.write(csv=csv, markdown=markdown, page=page):
@@ -63,4 +63,4 @@ def sweep(
     if as_json:
         print_json(found.document())
         return
-    say_all(sweeping.lines(found.swept, found.view))
+    say_all(swept_lines(found.swept, found.view))

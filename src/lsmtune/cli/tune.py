@@ -123,7 +123,7 @@ def tune(
 def _print_plan(request: "Request", home: Path, *, verbose: bool, as_json: bool) -> None:
     from lsmtune.api import plan as api
     from lsmtune.api.resolve import resolve
-    from lsmtune.cli.plan import plan_lines
+    from lsmtune.cli.plan_lines import plan_lines
     from lsmtune.cli.progress import TerminalObserver
 
     observer = TerminalObserver()
@@ -144,7 +144,7 @@ def _run(
     from lsmtune.api import tune as api
     from lsmtune.api.resolve import resolve
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.cli.showing import say_result
+    from lsmtune.cli.result_lines import say_result
 
     observer = TerminalObserver()
     resolved = resolve(request, home, consent=ask, observer=observer)

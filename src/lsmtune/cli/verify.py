@@ -89,7 +89,7 @@ def _print_plan(asked: "Verification", home: Path, *, as_json: bool) -> None:
 def _run_pairs(asked: "Verification", home: Path, *, accept_noise: bool, as_json: bool) -> None:
     from lsmtune.api.verify import verify as run
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.cli.showing import print_verified
+    from lsmtune.cli.result_lines import print_verified
 
     found = run(asked, home, TerminalObserver(), consent=ask, accept_noise=accept_noise)
     print_verified(found, as_json=as_json)
@@ -107,8 +107,8 @@ def _compare_versions(
 ) -> None:
     """Run winner and baseline on several versions of RocksDB; print the result."""
     from lsmtune.api.versions import compare_winner
-    from lsmtune.cli import sweeping
     from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.cli.sweep_lines import swept_lines
     from lsmtune.report.text.upgrade_words import upgrade_answers
 
     for flag, value in given.items():
@@ -126,4 +126,4 @@ def _compare_versions(
             for sentence in upgrade_answers(found.upgrade, metric):
                 say_all(paragraph(sentence, hanging=2))
         say("")
-        say_all(sweeping.lines(found.swept, found.view))
+        say_all(swept_lines(found.swept, found.view))

@@ -14,7 +14,7 @@ from lsmtune.report.text.swept_words import (
 from lsmtune.report.text.words import counted
 
 
-def planned(plan: SweepPlan) -> Iterator[str]:
+def plan_lines(plan: SweepPlan) -> Iterator[str]:
     """Give the lines of the plan."""
     experiment = plan.experiment
     rows = [
@@ -32,7 +32,7 @@ def planned(plan: SweepPlan) -> Iterator[str]:
     yield from facts_lines([("fixed", fixed), ("repeats", repeats), ("total", total)])
 
 
-def lines(swept: Swept, view: StudyView) -> Iterator[str]:
+def swept_lines(swept: Swept, view: StudyView) -> Iterator[str]:
     """Give the result as text: what ran, then sentences and a table per metric."""
     yield from head_lines(swept, view)
     for warning in swept.warnings:

@@ -20,7 +20,7 @@ _LEGEND = (
 )
 
 
-def lines(importance: Importance) -> Iterator[str]:
+def importance_lines(importance: Importance) -> Iterator[str]:
     """Give the importance as text: a table per metric."""
     failed = f", {importance.failed} runs failed" if importance.failed else ""
     yield f"{importance.configs} configs in {importance.runs} runs{failed}"

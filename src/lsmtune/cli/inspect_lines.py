@@ -46,7 +46,7 @@ _OPTION_COLUMNS = (
 )
 
 
-def lines(logs: Sequence[Inspection], *, verbose: bool = False) -> Iterator[str]:
+def inspect_lines(logs: Sequence[Inspection], *, verbose: bool = False) -> Iterator[str]:
     """Give the LOGs as text: one in full; several in columns, then the findings of each.
 
     `verbose` lists all data that rules lack, also those that such a text never contains.
