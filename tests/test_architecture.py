@@ -61,10 +61,15 @@ MACHINE = re.compile(
 )
 """What starts or ends processes, or deletes: for the room `system` alone."""
 
-WORK = ("store.home", "store.database", "study.session", "study.study.open_study", "study.verify",
-        "study.simplify", "study.screen", "engines.registry", "optimizers", "simulator",
-        "system.lock", "system.process", "system.workdir")  # fmt: skip
-"""What the command line leaves to `api`."""
+COMMANDS_IMPORT = ("__version__", "api", "cli", "errors", "report.text", "units")
+"""What the command line may import of lsmtune: `api` works, the texts put records into words."""
+
+COMMANDS_IMPORT_TOO = dict.fromkeys(
+    ("cli/compare.py", "cli/reproduce.py"), ("comparison", "recipes")
+)
+"""Commands of published studies and of compared optimizers, which start from their records."""
+
+MOST_LINES_OF_COMMANDS = 3500
 
 ALONE = "system/store_check.py"
 """A program of its own, whose output lsmtune reads."""
@@ -177,12 +182,30 @@ def may_import(room: str, other: str) -> bool:
     return other in always or FLOORS[other] < FLOORS[room]
 
 
-def working_commands(root: Path) -> Iterator[str]:
-    """Modules of the command line that open, run or lock: `api` does this for them."""
+def deep_commands(root: Path) -> Iterator[str]:
+    """Modules of the command line that import more than `api` and the texts."""
     for module in modules(root):
+        allowed = (*COMMANDS_IMPORT, *COMMANDS_IMPORT_TOO.get(module.name, ()))
         for imported in module.imports() if module.room == "cli" else ():
-            if any(imported.startswith(f"lsmtune.{work}") for work in WORK):
+            first, _, rest = imported.partition(".")
+            if first == "lsmtune" and not any(f"{rest}.".startswith(f"{a}.") for a in allowed):
                 yield f"{module.name} imports {imported}"
+
+
+def texts_with_pages(root: Path) -> Iterator[str]:
+    """Texts of records that import pages: the command line would import them too."""
+    for module in modules(root):
+        for imported in module.imports() if module.name.startswith("report/text/") else ():
+            report, _, rest = imported.partition("lsmtune.report.")
+            if not report and rest and not f"{rest}.".startswith("text."):
+                yield f"{module.name} imports {imported}"
+
+
+def long_commands(root: Path) -> Iterator[str]:
+    """A command line that has become long: work belongs into `api`."""
+    commands = [module for module in modules(root) if module.room == "cli"]
+    if (lines := sum(len(one.text.splitlines()) for one in commands)) > MOST_LINES_OF_COMMANDS:
+        yield f"{commands[-1].name} and the other files of cli have {lines} lines"
 
 
 def printing(root: Path) -> Iterator[str]:
@@ -291,7 +314,8 @@ def _said(path: Path) -> Iterator[tuple[int, str]]:
 
 
 CHECKERS: tuple[Checker, ...] = (
-    homeless, wrong_imports, working_commands, printing, flags_in_errors, too_long,
+    homeless, wrong_imports, deep_commands, texts_with_pages, long_commands, printing,
+    flags_in_errors, too_long,
     touching_the_machine, shells, pickles, notes, machine_paths,
 )  # fmt: skip
 
@@ -369,12 +393,23 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
             ],
         ),
         *cases(
-            working_commands,
+            deep_commands,
             [
                 ("cli/show.py", "def f():\n    from lsmtune.store.home import Home", "store.home"),
-                ("cli/tune.py", "from lsmtune.engines.registry import engine_of", "engine_of"),
+                ("cli/tune.py", "from lsmtune import spec", "imports lsmtune.spec"),
+                ("cli/tune.py", "from lsmtune.report.page import x", "lsmtune.report.page.x"),
+                ("cli/tune.py", "from ..recipes.base import Asked", "lsmtune.recipes.base.Asked"),
+                ("cli/compare.py", "from lsmtune.study import study", "lsmtune.study.study"),
             ],
         ),
+        *cases(
+            texts_with_pages,
+            [
+                ("report/text/words.py", "from lsmtune.report.page import x", "report.page.x"),
+                ("report/text/words.py", "from lsmtune.report import page", "report.page"),
+            ],
+        ),
+        *cases(long_commands, [("cli/tune.py", "x = 1\n" * 3501, "lines")]),
         *cases(
             printing,
             [

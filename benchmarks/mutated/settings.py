@@ -9,6 +9,7 @@ from lsmtune.api.consent import nobody_to_ask
 from lsmtune.api.plan import Plan, plan_document
 from lsmtune.api.resolve import Request, given_settings
 from lsmtune.api.resolve_experiment import resolve_sweep
+from lsmtune.api.sweep import plan as plan_sweep
 from lsmtune.cli import sweep_lines
 from lsmtune.cli.plan_lines import plan_lines
 from lsmtune.engines.base import EngineFacts
@@ -86,7 +87,7 @@ def _experiment(data: bytes, folder: Path) -> None:
     path = write_file(data, folder, "study.toml")
     request = Request(study_file=path, keys={"program": "db_bench"})
     spec = resolve_sweep(request, folder / "home").settings
-    "\n".join(sweep_lines.planned(spec)).encode()
+    "\n".join(sweep_lines.plan_lines(plan_sweep(spec))).encode()
     catalogue = catalogue_of(spec.engine, spec.workload)
     if spec.sweep is not None:
         for cell in islice(spec.sweep.cells(), 20):

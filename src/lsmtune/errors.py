@@ -12,11 +12,38 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Self
+from typing import Any, Self
 
 _MAX_LISTED = 24
 _MAX_LISTED_ALWAYS = 40
 _SIMILAR = 6
+
+_TABLE, _LIST, _NUMBER = "must be a table", "must be a list", "must be a number"
+_TEXT, _INTEGER, _SWITCH = "must be a text in quotes", "must be an integer", "must be true or false"
+
+ALLOWED = {
+    "dict_type": _TABLE,
+    "model_type": _TABLE,
+    "model_attributes_type": _TABLE,
+    "tuple_type": _LIST,
+    "too_short": "must have at least {min_length} values",
+    "string_type": _TEXT,
+    "string_too_short": "must not be empty",
+    "int_type": _INTEGER,
+    "int_parsing": _INTEGER,
+    "int_parsing_size": _INTEGER,
+    "int_from_float": _INTEGER,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "finite_number": "must be a finite number",
+    "bool_type": _SWITCH,
+    "bool_parsing": _SWITCH,
+    "greater_than_equal": "must be at least {ge:.15g}",
+    "less_than_equal": "must be at most {le:.15g}",
+    "greater_than": "must be greater than {gt:.15g}",
+    "less_than": "must be less than {lt:.15g}",
+}
+"""What is allowed, by pydantic's type of a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +127,14 @@ def unknown_word(kind: str, word: object, allowed: Iterable[str], see: str = "")
         others = get_close_matches(str(word), names, n=_SIMILAR, cutoff=0.5)[1:]
         return text + (f" Also similar: {', '.join(others)}" if others else "")
     return f"{text} {'Available' if near else 'available'}: {', '.join(names)}"
+
+
+def allowed_text(problem: Mapping[str, Any]) -> str:
+    """Return what is allowed instead of a value that pydantic refused."""
+    if (allowed := ALLOWED.get(problem["type"])) is not None:
+        return allowed.format(**problem.get("ctx", {}))
+    message: str = problem["msg"].removeprefix("Value error, ")
+    return f"{message[:1].lower()}{message[1:]}"
 
 
 def with_places(problems: Sequence[str], where: str, flags: Mapping[str, str]) -> Message:

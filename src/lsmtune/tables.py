@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.errors import ALLOWED, UserError, allowed_text, unknown_word
 from lsmtune.knobs.design import DesignName
 from lsmtune.knobs.types import Knob
 from lsmtune.study_keys import ONLINE_KEYS, SCREEN_KEYS, TIKV_KEYS
@@ -30,44 +30,8 @@ _MOST_SCANNED_RAW = 10_240
 _ADDRESS = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}")
 """Host and port; nothing else, so that it never contains a password."""
 
-
-_TABLE, _LIST, _NUMBER = "must be a table", "must be a list", "must be a number"
-_TEXT, _INTEGER, _SWITCH = "must be a text in quotes", "must be an integer", "must be true or false"
-
-_ALLOWED = {
-    "dict_type": _TABLE,
-    "model_type": _TABLE,
-    "model_attributes_type": _TABLE,
-    "tuple_type": _LIST,
-    "too_short": "must have at least {min_length} values",
-    "string_type": _TEXT,
-    "string_too_short": "must not be empty",
-    "int_type": _INTEGER,
-    "int_parsing": _INTEGER,
-    "int_parsing_size": _INTEGER,
-    "int_from_float": _INTEGER,
-    "float_type": _NUMBER,
-    "float_parsing": _NUMBER,
-    "finite_number": "must be a finite number",
-    "bool_type": _SWITCH,
-    "bool_parsing": _SWITCH,
-    "greater_than_equal": "must be at least {ge:.15g}",
-    "less_than_equal": "must be at most {le:.15g}",
-    "greater_than": "must be greater than {gt:.15g}",
-    "less_than": "must be less than {lt:.15g}",
-}
-"""What is allowed, by pydantic's type of a problem."""
-
 _NAME_OF_KEY = "[key]"
 """pydantic's mark for a problem with the name of a key."""
-
-
-def allowed_text(problem: Mapping[str, Any]) -> str:
-    """Return what is allowed instead of a value that pydantic refused."""
-    if (allowed := _ALLOWED.get(problem["type"])) is not None:
-        return allowed.format(**problem.get("ctx", {}))
-    message: str = problem["msg"].removeprefix("Value error, ")
-    return f"{message[:1].lower()}{message[1:]}"
 
 
 def problem_text(problem: Mapping[str, Any], table: type[BaseModel] | None) -> str:
@@ -85,7 +49,7 @@ def problem_text(problem: Mapping[str, Any], table: type[BaseModel] | None) -> s
         return _unknown_choice(place, value, problem["ctx"]["expected"])
     text = allowed_text(problem)
     if isinstance(value, dict):
-        return f"{key}: {text}{', not a table' if kind in _ALLOWED else ''}".removeprefix(": ")
+        return f"{key}: {text}{', not a table' if kind in ALLOWED else ''}".removeprefix(": ")
     if kind == "value_error" and repr(value) in text:
         return f"{key}: {text}".removeprefix(": ")
     return f"{key} = {_as_written(value)}: {text}".removeprefix(" = ")

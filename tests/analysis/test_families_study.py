@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.studies import open_study
+from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.screened import screened_lines
@@ -74,7 +75,7 @@ def test_families_are_searched_by_default_and_the_study_is_told(home: Home, tmp_
     assert any(change.knob.name == "cf_stock.block_size" for change in view.best_trial.changes)
     assert "cf_stock" in render_page(view).replace("<wbr>", "")
     assert show_document(view)["best"]["config"]["cf_stock.block_size"]
-    assert list(summary_lines(view))
+    assert list(summary_lines(view, claim_of(view)))
     assert export_study(home, "fam", tmp_path / "optuna.sqlite3") > 0
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
-from lsmtune.cli.inspect_lines import lines
+from lsmtune.cli.inspect_lines import inspect_lines
 from lsmtune.cli.main import run
 from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import UserError
@@ -72,7 +72,7 @@ def test_without_a_version_the_options_that_are_given_are_listed(case: str, tmp_
     found = inspect_path(path)
     assert found.options_given == expected
     assert inspection_document(found)["options_given"] == expected
-    printed = "\n".join(lines([found]))
+    printed = "\n".join(inspect_lines([found]))
     assert all(name in printed for name in expected)
 
 
@@ -80,7 +80,7 @@ def test_two_files_are_shown_by_their_own_options(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     first.write_text("max_open_files=9;ttl=7")
     second.write_text("max_open_files=9,num_levels=5")
-    printed = [line.split() for line in lines([inspect_path(first), inspect_path(second)])]
+    printed = [line.split() for line in inspect_lines([inspect_path(first), inspect_path(second)])]
     assert ["ttl", "7", "not", "set"] in printed
     assert ["num_levels", "not", "set", "5"] in printed
     assert "max_open_files" not in [words[0] for words in printed if words]

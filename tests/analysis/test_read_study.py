@@ -149,7 +149,7 @@ def test_the_front_of_two_goals_and_its_default_winner(case: Case) -> None:
     assert view.best_trial
     assert view.best_trial.number == 3
     assert [trial["trial"] for trial in show_document(view)["front"]] == [5, 1, 2, 3]
-    assert any(x.split() == ["5", "0.400", "3.000"] for x in summary_lines(view))
+    assert any(x.split() == ["5", "0.400", "3.000"] for x in summary_lines(view, claim_of(view)))
 
 
 def test_runs_of_finalists_tell_how_noisy_the_limits_are(case: Case) -> None:
@@ -283,7 +283,7 @@ def test_cut_trials_are_no_failures_and_show_what_they_could_still_have_reached(
     assert show_document(view)["trials"] == {
         "total": 5, "complete": 3, "failed": 0, "cut": 2, "disturbed": 0, "kept_disturbed": 0,
     }  # fmt: skip
-    assert any("2 pruned" in line for line in summary_lines(view))
+    assert any("2 pruned" in line for line in summary_lines(view, claim_of(view)))
     assert len(read_record(case.home, "s").history.candidates) == 3
 
 
@@ -294,7 +294,7 @@ def test_the_papers_fitness_is_shown_beside_its_value(case: Case) -> None:
     view = case.view()
     assert show_document(view)["best"]["fitness"] == pytest.approx(700)
     assert claim_of(view).fitness == pytest.approx(700)
-    assert any("700" in line for line in summary_lines(view))
+    assert any("700" in line for line in summary_lines(view, claim_of(view)))
 
 
 def test_a_load_without_the_metrics_asked_for_is_shown_all_the_same(case: Case) -> None:
@@ -343,7 +343,8 @@ def test_summary_shows_every_metric_of_the_claim_and_every_changed_option(case: 
     searched(written)
     written.verify(2, 2000, GOOD)
     view = case.view()
-    claim, lines = claim_of(view), summary_lines(view)
+    claim = claim_of(view)
+    lines = summary_lines(view, claim)
     first = {line.split()[0] for line in lines if line}
     assert claim.gain
     assert {row.metric.name for row in claim.rows} <= first
@@ -383,7 +384,8 @@ def test_summary_fits_the_terminal(
     searched(written)
     written.verify(2, 2000, GOOD)
     view = case.view()
-    lines = [line for line in summary_lines(view) if not line.startswith("    lsmtune ")]
+    shown = summary_lines(view, claim_of(view))
+    lines = [line for line in shown if not line.startswith("    lsmtune ")]
     assert max(map(len, lines)) <= int(columns)
     assert all(any(row.metric.name in line for line in lines) for row in claim_of(view).rows)
 

@@ -53,7 +53,7 @@ def test_better_config_that_breaks_one_default_limit_is_a_trade(home: Home) -> N
     assert allowed.bound >= 1.3
     [step] = claim_text(claim_of(view)).trades
     assert step.flags == f'--limit "{document[0]["allowed_by"]}"'
-    assert any(step.flags in line for line in summary_lines(view))
+    assert any(step.flags in line for line in summary_lines(view, claim_of(view)))
     assert "What a limit costs" in render_page(view)
 
 

@@ -12,7 +12,7 @@ from fakes.jars import VERSION, build, pack, serving
 from fakes.libraries import put
 from lsmtune.api import doctor
 from lsmtune.api.doctor import Check
-from lsmtune.cli.checks import check_lines
+from lsmtune.cli.doctor import check_lines
 from lsmtune.cli.main import run
 from lsmtune.engines.libraries.install import install
 from lsmtune.engines.libraries.installed import Installed, engines_folder

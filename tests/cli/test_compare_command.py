@@ -105,7 +105,7 @@ def test_as_published_is_the_papers_own(
 ) -> None:
     found = []
     monkeypatch.setattr("lsmtune.api.plan.plan", lambda resolved, *_: found.append(resolved))
-    monkeypatch.setattr("lsmtune.cli.tuning.plan_lines", lambda *_, **__: [])
+    monkeypatch.setattr("lsmtune.cli.plan_lines.plan_lines", lambda *_, **__: [])
     flags = ["--as-published", "--dry-run", "--home", str(tmp_path)]
     assert run(["tune", "--optimizer", name, *flags]) == 0
     assert found[0].settings.optimizer == told

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lsmtune.api.doctor import Check
-from lsmtune.cli.checks import verdict_text
+from lsmtune.cli.doctor import verdict_text
 from lsmtune.cli.main import run
 from lsmtune.knobs.catalogue import load
 from lsmtune.workloads import PRESETS, Workload

@@ -7,7 +7,7 @@ import pytest
 
 from fakes.patience import eventually
 from fakes.studies import open_study
-from lsmtune.cli.progress import progress, working
+from lsmtune.cli.progress import TerminalObserver
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.text.baseline_text import baseline_lines
 from lsmtune.spec import StudySettings
@@ -24,7 +24,7 @@ def test_work_in_a_pipe_prints_a_line_per_phase(capsys: pytest.CaptureFixture[st
         printed += capsys.readouterr().err
         return printed != ""
 
-    with working("reading", delay_s=0.05) as show:
+    with TerminalObserver().working("reading", delay_s=0.05) as show:
         assert eventually(is_shown)
         show("reading")
         show("fitting")
@@ -33,14 +33,14 @@ def test_work_in_a_pipe_prints_a_line_per_phase(capsys: pytest.CaptureFixture[st
 
 
 def test_quick_work_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with working("reading") as show:
+    with TerminalObserver().working("reading") as show:
         show("fitting")
     assert capsys.readouterr() == ("", "")
 
 
 def test_failed_work_ends_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     threads = set(threading.enumerate())  # threads of other tests may end meanwhile
-    with pytest.raises(ValueError, match="wrong"), working("reading"):
+    with pytest.raises(ValueError, match="wrong"), TerminalObserver().working("reading"):
         raise ValueError("wrong")
     assert eventually(lambda: threads.issuperset(threading.enumerate()))  # nothing prints any more
     assert capsys.readouterr() == ("", "")
@@ -55,7 +55,7 @@ def test_study_in_a_pipe_prints_a_line_per_phase_and_trial(
     engine = ScriptedEngine(lambda _: measured(write_amp=2.0))
     with (
         Home(tmp_path / "home", create=True) as home,
-        progress(spec) as listener,
+        TerminalObserver().running(spec) as listener,
         open_study(home, spec, engine, listener) as study,
     ):
         run_search(study)
@@ -79,7 +79,7 @@ def test_continued_search_compares_with_the_baseline_of_the_first_call(
         capsys.readouterr()
         with (
             Home(tmp_path / "home", create=True) as home,
-            progress(spec) as listener,
+            TerminalObserver().running(spec) as listener,
             open_study(home, spec, engine, listener) as study,
         ):
             listener.recall(study.trials())

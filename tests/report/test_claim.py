@@ -273,11 +273,12 @@ def test_trial_that_came_nearest_has_a_table_and_one_next_step(
     assert states["write_amp"] == []
     assert [check.state for check in claim.failed] == [state] * (state != "kept")
     assert kinds(claim) == steps
-    page = render_page(replace(view, nearest=nearest(found, state)))
+    shown = replace(view, nearest=nearest(found, state))
+    page = render_page(shown)
     assert "trial 9 / baseline" in page
     assert "not verified" in page
     assert count_words(headline_of(claim)) <= MAX_WORDS
-    told = " ".join(summary_lines(replace(view, nearest=nearest(found, state))))
+    told = " ".join(summary_lines(shown, claim_of(shown)))
     assert told.count("Keep the baseline") == 1
 
 

@@ -17,6 +17,7 @@ from sample import (
     verification,
 )
 
+from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.result_lines import summary_lines
 from lsmtune.knobs.types import Value
@@ -84,7 +85,7 @@ def test_options_are_those_that_the_file_changes() -> None:
     names = {change.knob.name for change in view.changes} - {"write_buffer_size", "open_files"}
     assert {row.name for row in record.rows} == names
     assert numbers(record.title) == [str(len(names)), "2"]
-    lines = [line.split() for line in summary_lines(view)]
+    lines = [line.split() for line in summary_lines(view, claim_of(view))]
     assert {words[0] for words in lines if words} & {*BASE_CONFIG} == names
     nothing = deployed_view(**{c.knob.name: (c.base, c.base) for c in view.changes})
     assert options(nothing).rows == ()
@@ -97,7 +98,8 @@ def test_values_of_the_file_come_before_those_of_the_trial() -> None:
     assert heads.index("in the file") == 1
     [row] = [row for row in page.split("<tr") if "max_bytes_for_level_base" in row]
     assert row.index("704 MiB") < row.index("256 MiB") < row.index("11 MiB")
-    [line] = [x for x in summary_lines(view) if x.split()[:1] == ["max_bytes_for_level_base"]]
+    shown = summary_lines(view, claim_of(view))
+    [line] = [x for x in shown if x.split()[:1] == ["max_bytes_for_level_base"]]
     assert line.index("704 MiB") < line.index("256 MiB") < line.index("11 MiB")
     same = options_table(options(deployed_view()).rows, "winner")
     assert "in the file" not in same

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fakes.studies import open_study
+from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.api.plan import Plan, plan_document
 from lsmtune.cli.plan_lines import plan_lines
@@ -191,7 +192,7 @@ def test_it_may_change_while_a_study_goes_on(home: Home) -> None:
 def test_page_and_words_say_why_the_search_has_ended(home: Home) -> None:
     _, ended = tune(home, make(until=3, pairs=0), planted(t1=5.0))
     view = read_study(home, "s")
-    assert any(ended in line for line in summary_lines(view))
+    assert any(ended in line for line in summary_lines(view, claim_of(view)))
     assert show_document(view)["ended"] == ended
     assert ended in render_page(view)
 

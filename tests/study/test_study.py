@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fakes.studies import open_study
+from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.result_lines import summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
@@ -271,7 +272,7 @@ def test_a_disturbed_run_that_is_kept_is_marked(home: Home) -> None:
     assert (view.disturbed, view.kept_disturbed) == (2, 1)
     assert show_document(view)["trials"]["kept_disturbed"] == 1
     assert show_document(view)["claim"]["disturbed_runs"] == 1
-    for text in ("\n".join(summary_lines(view)), render_page(view)):
+    for text in ("\n".join(summary_lines(view, claim_of(view))), render_page(view)):
         assert "DISTURBED: 1 run" in text
     assert "disturbed, but kept" in render_page(view)
 

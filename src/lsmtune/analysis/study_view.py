@@ -276,6 +276,18 @@ class StudyView:
         return self.searched or tuple(t for t in self.measured if t.role is Role.ONLINE)
 
     @property
+    def counts(self) -> dict[str, int]:
+        """The number of trials of the search by how they ended, and of disturbed runs."""
+        return {
+            "total": len(self.tried),
+            "complete": sum(trial.status is Status.COMPLETE for trial in self.tried),
+            "failed": sum(trial.status.failed for trial in self.tried),
+            "cut": sum(trial.status is Status.CUT for trial in self.tried),
+            "disturbed": self.disturbed,
+            "kept_disturbed": self.kept_disturbed,
+        }
+
+    @property
     def failed(self) -> tuple[TrialView, ...]:
         """The trials that failed to give a measurement."""
         return tuple(trial for trial in self.trials if trial.status.failed)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
 from lsmtune.comparison.page import render_comparison
 from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document
 from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_model
@@ -34,10 +35,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class ComparedOptimizers:
-    """The outcome of a comparison, and the file of its page."""
+    """The outcome of a comparison, and the file of its page.
+
+    `predicted_from` is the version of RocksDB whose measured runs a model was fitted to, which
+    predicted the trials; None if the trials ran on the engine.
+    """
 
     outcome: Outcome
     page: Path
+    predicted_from: str | None
 
     def document(self) -> dict[str, Any]:
         """Return the outcome as JSON."""
@@ -76,7 +82,7 @@ def compare(
         page = output or results / f"{name}.html"
     text = render_comparison(found, asked.spec, real=asked.real)
     write_file(page, text, "page", home)
-    return ComparedOptimizers(found, page)
+    return ComparedOptimizers(found, page, None if asked.real else SHIPPED_VERSION)
 
 
 def _check(asked: Asked) -> None:

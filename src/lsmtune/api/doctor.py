@@ -49,6 +49,15 @@ class Check:
     detail: str
     fix: str | None = None
 
+    @property
+    def state(self) -> str:
+        """The state in one word; a check that passed with a note is a warning."""
+        if not self.ok:
+            return "FAIL"
+        if self.detail.startswith(ABSENT):
+            return "absent"
+        return "ok" if self.fix is None else "warn"
+
     def document(self) -> dict[str, Any]:
         """The check as JSON."""
         return asdict(self)

@@ -10,7 +10,10 @@ from lsmtune.engines.libraries.installed import (
     installed_engines,
 )
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
+from lsmtune.engines.libraries.proof import RECORDS
 from lsmtune.study.observer import Observer
+
+__all__ = ["RECORDS", "Installation", "Installed"]
 
 
 def engines() -> tuple[list[Installed], Installed | None]:

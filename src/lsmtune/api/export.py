@@ -41,7 +41,10 @@ from lsmtune.spaces import preset_start
 from lsmtune.spec import without_load
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.record import StudyRecord
+from lsmtune.system.write import Written, write_beside_older
 from lsmtune.tables import Cluster
+
+__all__ = ["Written"]
 
 RESTART = "Restart the server: it reads this file only when it starts."
 
@@ -55,6 +58,10 @@ class Exported:
 
     text: str
     source: Path | None
+
+    def write(self, path: Path) -> Written:
+        """Write the file; an older file of this name is kept."""
+        return write_beside_older(path, self.text, "options", self.source)
 
 
 @dataclass(frozen=True, slots=True)

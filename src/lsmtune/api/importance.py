@@ -8,6 +8,8 @@ from typing import Any
 from lsmtune.analysis.importance import (
     DEFAULT_METRICS,
     Importance,
+    KnobImportance,
+    MetricImportance,
     find_importance,
     runs_of,
     usual_repeats,
@@ -21,6 +23,9 @@ from lsmtune.report.importance_page import render_importance
 from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
+from lsmtune.system.write import write_file
+
+__all__ = ["Importance", "KnobImportance", "MetricImportance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +39,12 @@ class ImportanceResult:
         """Return the importance as JSON."""
         return importance_document(self.importance)
 
-    def page(self) -> str:
-        """Return the HTML page about the importance."""
-        return render_importance(self.title, self.importance)
+    def page(self, path: str | Path | None = None) -> str:
+        """Return the HTML page about the importance; write it to `path`."""
+        text = render_importance(self.title, self.importance)
+        if path is not None:
+            write_file(Path(path), text, "page")
+        return text
 
 
 def importance(

@@ -1,16 +1,27 @@
 """Read what a store wrote, and compare two sides of a change."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from lsmtune.analysis.inspect.before_after import Compared, compare_sides, two_sides
+from lsmtune.analysis.inspect.before_after import (
+    Compared,
+    compare_sides,
+    compared_document,
+    two_sides,
+)
+from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files, tuned_family
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.metrics.families import check_not_empty
+from lsmtune.report.inspect_tables import tables
 from lsmtune.study.observer import Observer
+from lsmtune.system.write import Written, write_beside_older, write_file
+
+__all__ = ["Compared", "Inspection", "compared_document"]
 
 Sides = tuple[Sequence[Inspection], Sequence[Inspection]]
 
@@ -26,6 +37,11 @@ class StudyOfLog:
     options: str
     options_path: Path
     remarks: tuple[str, ...]
+
+    def write(self, path: Path) -> Iterator[Written]:
+        """Write the study file and its options one by one; older files of these names are kept."""
+        yield write_beside_older(path, self.study, "study")
+        yield write_beside_older(self.options_path, self.options, "options")
 
 
 def read_sides(
@@ -125,3 +141,36 @@ def study_of(path: Path, logs: Sequence[Inspection]) -> StudyOfLog:
         keys = ", ".join(key for key, reason in files.assumed.items() if reason == why)
         remarks.append(f"{path}: check the workload: lsmtune assumed {keys}, because {why}")
     return StudyOfLog(files.study, files.options, options, tuple(remarks))
+
+
+def document(logs: Sequence[Inspection]) -> dict[str, Any]:
+    """Return the LOGs as JSON; a single one has no list."""
+    documents = [inspection_document(log) for log in logs]
+    return documents[0] if len(documents) == 1 else {"logs": documents}
+
+
+def write_page(path: Path, logs: Sequence[Inspection], observer: Observer) -> None:
+    """Write the page about the LOGs."""
+    from lsmtune.report.inspect_page import render_inspections  # noqa: PLC0415 - slow to import
+
+    with observer.working("writing the page"):
+        write_file(path, render_inspections(logs), "page")
+
+
+def write_compared_page(
+    path: Path, found: Compared, logs: Sequence[Inspection], observer: Observer
+) -> None:
+    """Write the page about the comparison, with the files of both sides."""
+    from lsmtune.report.compared_page import render_compared  # noqa: PLC0415 - slow to import
+
+    with observer.working("writing the page"):
+        write_file(path, render_compared(found, logs), "page")
+
+
+def write_tables(folder: Path, logs: Sequence[Inspection]) -> Iterator[Written]:
+    """Write the tables of the LOGs one by one as CSV files into an existing folder.
+
+    Older files of these names are kept.
+    """
+    for name, text in tables(logs):
+        yield write_beside_older(folder / name, text, "table")

@@ -1,15 +1,42 @@
 """What can be chosen: knobs and optimizers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import get_args
+from typing import Any, get_args
 
 from lsmtune.errors import Argument, UserError, unknown_word
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.reference import page, tables
 from lsmtune.knobs.types import Knob
 from lsmtune.optimizers.base import Optimizer
 from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.workloads import EngineName
+
+__all__ = ["Catalogue", "Knob"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenKnobs:
+    """Knobs of an engine, and the catalogue that has all of them."""
+
+    catalogue: Catalogue
+    knobs: Sequence[Knob]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all knobs of the engine."""
+        return len(self.knobs) == len(self.catalogue.knobs)
+
+    def document(self) -> list[dict[str, Any]]:
+        """Return the knobs as JSON."""
+        return [{**knob.model_dump(), "allowed": knob.allowed_text()} for knob in self.knobs]
+
+    def markdown(self) -> str:
+        """Return the reference page of the engine, or the tables of some knobs, in Markdown."""
+        if self.is_whole:
+            return page(self.catalogue)
+        return "".join(f"{line}\n" for line in tables(self.knobs))
 
 
 def optimizers() -> list[Optimizer]:
@@ -17,8 +44,8 @@ def optimizers() -> list[Optimizer]:
     return [make() for make in OPTIMIZERS.values()]
 
 
-def chosen_knobs(name: str, area: str | None) -> tuple[EngineName, Sequence[Knob]]:
-    """Return an engine and its knobs, or the one knob of RocksDB that has the name.
+def chosen_knobs(name: str, area: str | None) -> ChosenKnobs:
+    """Return the knobs of an engine, or the one knob of RocksDB that has the name.
 
     `area` keeps only the knobs of an area. UserError for an unknown engine, knob or area.
     """
@@ -33,10 +60,11 @@ def chosen_knobs(name: str, area: str | None) -> tuple[EngineName, Sequence[Knob
         if name not in names:
             known = [*engines, *names] if get_close_matches(name, names, n=1) else sorted(engines)
             raise UserError(f"knobs: {unknown_word('engine or knob', name, known)}")
-        return "rocksdb", [catalogue.knob(name)]
+        return ChosenKnobs(catalogue, [catalogue.knob(name)])
     engine: EngineName = next(known for known in engines if known == name)
-    knobs = load(engine).knobs
-    areas = tuple(dict.fromkeys(knob.area for knob in knobs))
+    catalogue = load(engine)
+    areas = tuple(dict.fromkeys(knob.area for knob in catalogue.knobs))
     if area is not None and area not in areas:
         raise UserError(Argument("area"), f": {unknown_word('area', area, areas)}")
-    return engine, [knob for knob in knobs if area in (None, knob.area)]
+    shown = [knob for knob in catalogue.knobs if area in (None, knob.area)]
+    return ChosenKnobs(catalogue, shown)

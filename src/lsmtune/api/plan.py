@@ -6,7 +6,7 @@ from typing import Any
 
 from lsmtune.api.readiness import Ready, readiness
 from lsmtune.api.resolve import Resolved
-from lsmtune.api.run_time import RunTime, duration_s, measured_run_time, runs
+from lsmtune.api.run_time import RunTime, duration_s, measured_run_time, runs, time_text
 from lsmtune.engines.base import EngineFacts
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.metrics.options_file import families_in, family_document
@@ -18,6 +18,7 @@ from lsmtune.study.host_checks import disk_bytes
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
 from lsmtune.tables import Online
+from lsmtune.units import format_duration
 
 _SLOWEST_BYTES_S = 5e6
 """Minimum of the observed bytes written per second, load and settling together."""
@@ -50,6 +51,14 @@ class Plan:
     def space(self) -> KnobSpace:
         """The knob space at the scale of the trials."""
         return self.spaces.at()
+
+    @property
+    def time_text(self) -> str:
+        """The number of runs and the time that the study takes, as far as it is known."""
+        if self.spec.online is None:
+            return time_text(self.spec, len(self.space.knobs), self.run)
+        shortest, longest = map(format_duration, online_s(self.spec, self.spec.online))
+        return f"{shortest} to {longest} (estimate)"
 
 
 def plan(resolved: Resolved, home: Path, observer: Observer | None = None) -> Plan:

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.measurable import too_few_flushes
+from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.spec import StudySettings
@@ -32,6 +32,16 @@ class Screened:
     few_flushes: int
     disturbed_runs: int
     output: Path
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to keep in mind about the runs."""
+        found = []
+        if self.few_flushes:
+            found.append(flushes_text(self.few_flushes, self.runs))
+        if self.disturbed_runs:
+            found.append(disturbed_text(self.disturbed_runs))
+        return found
 
     def document(self) -> dict[str, Any]:
         """Return the screening as JSON."""

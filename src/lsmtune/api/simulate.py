@@ -33,6 +33,7 @@ from lsmtune.study.observer import Observer
 from lsmtune.study.opening import rule_of_new
 from lsmtune.study.record import read_record
 from lsmtune.system.host import describe_host
+from lsmtune.system.write import write_file
 from lsmtune.trials import Base, Protocol
 
 _CHANGES = Message(Argument("changes", flag="--set"))
@@ -72,9 +73,15 @@ class Simulation:
     answers: list[dict[str, Any]]
     remarks: tuple[str, ...]
 
-    def page(self) -> str:
-        """Return the page that plays the first two runs; UserError if one cannot be simulated."""
-        return _page(self.asked.lines, self.asked.constants)
+    def page(self, path: str | Path | None = None) -> str:
+        """Return the page that plays the first two runs; write it to `path`.
+
+        UserError if one of the runs cannot be simulated.
+        """
+        text = _page(self.asked.lines, self.asked.constants)
+        if path is not None:
+            write_file(Path(path), text, "page")
+        return text
 
 
 def simulate(

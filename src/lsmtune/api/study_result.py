@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.deploy import FORMATS
 from lsmtune.analysis.read_study import view_of
-from lsmtune.analysis.study_view import ONLINE, StudyView
+from lsmtune.analysis.study_view import ONLINE, StudyView, TrialView
 from lsmtune.api.arguments import PATH, SWITCH, TEXT, check
 from lsmtune.api.export import Exported, exported
 from lsmtune.api.online_files import online_export
-from lsmtune.report.study_document import show_document
+from lsmtune.report.study_document import show_document, trials_document
 from lsmtune.store.home import Home
 from lsmtune.study.record import StudyRecord, read_record
-from lsmtune.system.write import write_beside_older, write_file
+from lsmtune.system.write import write_file
+
+__all__ = ["Claim", "StudyView", "TrialView", "trials_document"]
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -71,10 +73,10 @@ class Result:
         check(PATH, path=path, base=base)
         check(TEXT, form=form)
         check(SWITCH, back=back)
-        text = self.exported(form, None if base is None else Path(base), back=back)
+        file = self.exported(form, None if base is None else Path(base), back=back)
         if path is not None:
-            write_beside_older(Path(path), text.text, "options", text.source)
-        return text.text
+            file.write(Path(path))
+        return file.text
 
     def exported(self, form: str | None, base: Path | None, *, back: bool) -> Exported:
         """Return text and source of the exported file; see `export`."""

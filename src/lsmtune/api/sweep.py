@@ -1,8 +1,9 @@
 """Measure every combination of listed knob values."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.analysis.read_study import view_of
@@ -11,14 +12,23 @@ from lsmtune.analysis.swept import Swept
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import Sweep
+from lsmtune.report.csv_text import csv_text, markdown_table
+from lsmtune.report.swept_page import render_swept
 from lsmtune.report.text.baseline_text import baseline_lines
+from lsmtune.report.text.swept_words import rows, swept_document
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.host_checks import check_host
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
+from lsmtune.study.record import study_catalogue
 from lsmtune.study.session import Session
+from lsmtune.study.sweep import BASE_EVERY
+from lsmtune.system.write import write_file
 from lsmtune.trials import Base
+from lsmtune.workloads import Workload
+
+__all__ = ["StudyView", "Swept"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +37,42 @@ class SweptStudy:
 
     swept: Swept
     view: StudyView
+
+    def document(self) -> dict[str, Any]:
+        """Return the experiment as JSON."""
+        return swept_document(self.swept)
+
+    def write(
+        self, *, csv: Path | None = None, markdown: Path | None = None, page: Path | None = None
+    ) -> Iterator[tuple[str, Path]]:
+        """Write the requested files one by one; yield kind and path of each."""
+        if csv is not None:
+            write_file(csv, csv_text(*rows(self.swept)), "table")
+            yield "table", csv
+        if markdown is not None:
+            write_file(markdown, markdown_table(*rows(self.swept)), "table")
+            yield "table", markdown
+        if page is not None:
+            write_file(page, render_swept(self.swept, self.view), "page")
+            yield "page", page
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """An experiment before its first run: its table, the levels of its factors, its runs.
+
+    `base_runs` is the number of runs of the baseline per repeat.
+    """
+
+    experiment: Sweep
+    levels: Mapping[str, tuple[str, ...]]
+    base_runs: int
+    workload: Workload
+
+    @property
+    def runs(self) -> int:
+        """The number of all runs."""
+        return self.experiment.repeats * (self.experiment.cell_count + self.base_runs)
 
 
 def experiment_of(spec: StudySettings) -> Sweep:
@@ -57,9 +103,13 @@ def sweep(
             return SweptStudy(swept, view_of(home, study.record))
 
 
-def check_installed(spec: StudySettings) -> None:
-    """Raise UserError if a version of RocksDB in the experiment is not installed."""
+def plan(spec: StudySettings) -> SweepPlan:
+    """Return what `sweep` would run; UserError if a version of RocksDB is not installed."""
     engine_of(spec)
+    experiment = experiment_of(spec)
+    levels = experiment.level_names(study_catalogue(spec))
+    base_runs = -(-experiment.cell_count // BASE_EVERY)
+    return SweepPlan(experiment, levels, base_runs, spec.workload)
 
 
 def version_remarks(base: Base) -> Iterator[str]:

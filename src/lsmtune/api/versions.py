@@ -8,7 +8,7 @@ from typing import Any
 from lsmtune.analysis.read_study import check_searches, view_of
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Swept
-from lsmtune.analysis.upgrade import Upgrade, compare_versions, upgrade_document
+from lsmtune.analysis.upgrade import Upgrade, compare_versions
 from lsmtune.analysis.upgrade_plan import upgrade_spec
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
 from lsmtune.api.sweep import experiment_of, finished, version_remarks
@@ -16,6 +16,7 @@ from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
 from lsmtune.report.swept_page import render_swept, upgrade_section
 from lsmtune.report.text.swept_words import swept_document
+from lsmtune.report.text.upgrade_words import upgrade_document
 from lsmtune.report.text.words import listed
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home

@@ -1,24 +1,29 @@
 """`lsmtune compare`: optimizers against each other at equal budgets."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsmtune.cli.common import (
+from lsmtune.cli.flags import (
     DEFAULT_HOME,
     DbBench,
     Home,
     Json,
+    Knobs,
     Library,
+    Limits,
+    Objectives,
+    PageInHome,
     RocksDBVersion,
-    ask,
-    print_json,
-    say_all,
-    settings_of,
+    key_flag,
 )
-from lsmtune.cli.tune import Knobs, Limits, Objectives
-from lsmtune.study_keys import STUDY_KEYS, WORKLOAD_KEYS, flag_help
+from lsmtune.cli.output import ask, print_json, say_all, settings_of
+from lsmtune.cli.tables import Column, paragraph, table_lines
+from lsmtune.errors import UserError
+
+if TYPE_CHECKING:
+    from lsmtune.api.compare import ComparedOptimizers
 
 Optimizers = Annotated[
     list[str],
@@ -37,14 +42,9 @@ StudyFile = Annotated[
     Path | None,
     typer.Option("--study-file", help="With --real: study file that all searches use."),
 ]
-Workload = Annotated[
-    str | None,
-    typer.Option(help=flag_help(STUDY_KEYS["workload"], "Only with --real.", "fillrandom")),
-]
-Records = Annotated[
-    int | None,
-    typer.Option(help=flag_help(WORKLOAD_KEYS["num"], "Only with --real.", "1000000")),
-]
+_ONLY_REAL = "Only with --real."
+Workload = Annotated[str | None, key_flag("workload", more=_ONLY_REAL, default="fillrandom")]
+Records = Annotated[int | None, key_flag("workload.num", more=_ONLY_REAL, default="1000000")]
 Target = Annotated[
     float | None,
     typer.Option(
@@ -58,9 +58,6 @@ Reference = Annotated[
         help="Optimizer whose median final ratio is the default of --target [the optimizer with "
         "the worst final ratio]."
     ),
-]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="HTML file to write [a file in --home].")
 ]
 
 
@@ -82,7 +79,7 @@ def compare(
     target: Target = None,
     reference: Reference = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the first search, >= 1 [1].")] = None,
-    output: Output = None,
+    output: PageInHome = None,
     program: DbBench = None,
     rocksdb: RocksDBVersion = None,
     library: Library = None,
@@ -96,7 +93,6 @@ def compare(
     from lsmtune.api import compare as api
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_comparison
-    from lsmtune.cli.compared_optimizers import compared_lines
     from lsmtune.cli.progress import TerminalObserver
 
     keys: dict[str, Any] = {
@@ -121,14 +117,40 @@ def compare(
     if as_json:
         print_json(found.document())
         return
-    say_all([*compared_lines(found.outcome, simulated=not real), f"page: {found.page}"])
+    say_all([*_lines(found), f"page: {found.page}"])
 
 
 def _check_model(flags: list[str]) -> None:
     """Raise UserError for flags that the model of measured runs does not use."""
-    from lsmtune.errors import UserError
-
     if flags:
         raise UserError(
             f"--{flags[0]}: allowed only with --real; add --real, or leave out --{flags[0]}"
         )
+
+
+def _lines(compared: "ComparedOptimizers") -> list[str]:
+    """Return the outcome for people: a table, the best optimizer first."""
+    found, version = compared.outcome, compared.predicted_from
+    first = found.standings[0]
+    marks = [*first.best_at]
+    heading = (
+        "Objective of the best config after N trials, as a ratio to the baseline. A ratio below 1 "
+        f"is a gain. Each ratio is the median of {first.repeats} searches with its 95 % interval. "
+        f'"trials to target" is the number of trials until the ratio is at most {found.target:.3f}.'
+    )
+    if version is not None:
+        heading += (
+            f" A model that was fitted to measured runs of RocksDB {version} predicted the trials."
+        )
+    columns = [Column("optimizer", at_least=9)]
+    columns += [
+        Column(f"{mark} trials", at_least=13, drop=0 if mark == marks[-1] else len(marks) - at)
+        for at, mark in enumerate(marks)
+    ]
+    columns.append(Column("trials to target", at_least=11))
+    rows = []
+    for s in found.standings:
+        cells = [f"{i.median:.3f} ({i.low:.3f} to {i.high:.3f})" for i in s.best_at.values()]
+        median = s.trials_to_target[0]
+        rows.append([s.optimizer, *cells, "not reached" if median is None else str(median)])
+    return [*paragraph(heading), "", *table_lines(columns, rows)]

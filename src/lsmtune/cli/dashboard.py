@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, note, print_json, say_all
-from lsmtune.cli.common import Home as HomePath
+from lsmtune.cli.flags import DEFAULT_HOME, Home, Json, StudyName
+from lsmtune.cli.output import note, print_json, say_all
 
 _PACKAGE = "optuna-dashboard"
 """Name of the package and of its program."""
@@ -35,7 +35,7 @@ def dashboard(
         bool,
         typer.Option("--export-only", help="Write the SQLite file, but print no command."),
     ] = False,
-    home: HomePath = DEFAULT_HOME,
+    home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
     """Write a study as an Optuna storage and print the command that opens it in optuna-dashboard.

@@ -1,16 +1,21 @@
 """`lsmtune doctor`: checks of this machine, and fixes for what is missing."""
 
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Json, Program, print_json, say_all
-from lsmtune.cli.common import Home as HomePath
+from lsmtune.cli.flags import DEFAULT_HOME, Home, Json, Program
+from lsmtune.cli.output import print_json, say_all
+from lsmtune.cli.tables import Column, paragraph, table_lines
+
+if TYPE_CHECKING:
+    from lsmtune.api.doctor import Check
 
 
 def doctor(
     program: Program = None,
-    home: HomePath = DEFAULT_HOME,
+    home: Home = DEFAULT_HOME,
     calibrate: Annotated[
         bool,
         typer.Option(
@@ -25,7 +30,6 @@ def doctor(
     stores and go-ycsb are optional. The exit code is 1 if a check fails.
     """
     from lsmtune.api import doctor as api
-    from lsmtune.cli.checks import check_lines
     from lsmtune.cli.progress import TerminalObserver
 
     observer = TerminalObserver()
@@ -39,3 +43,31 @@ def doctor(
         say_all(check_lines(checks))
     if not ok:
         raise typer.Exit(1)
+
+
+def check_lines(checks: "Sequence[Check]") -> Iterator[str]:
+    """Give the checks as a table; a second row has the fix, or a note if the check passed."""
+    rows = []
+    for check in checks:
+        rows.append((check.name, check.state, check.detail))
+        if check.fix is not None:
+            rows.append(("", "note" if check.ok else "fix", check.fix))
+    columns = [Column("check", at_least=13), Column("state", at_least=5), Column("result")]
+    yield from table_lines(columns, rows)
+    yield ""
+    yield from paragraph(verdict_text(checks))
+
+
+def verdict_text(checks: "Sequence[Check]") -> str:
+    """Return in one or two sentences whether RocksDB can be tuned here, and what is missing."""
+    failed = [check.name for check in checks if not check.ok]
+    absent = [check.name for check in checks if check.state == "absent"]
+    warned = [check.name for check in checks if check.state == "warn"]
+    text = (
+        f'Not ready: {", ".join(failed)}. Do what the table says at "fix".'
+        if failed
+        else "RocksDB can be tuned here."
+    )
+    if warned:
+        text += f" Look at the notes: {', '.join(warned)}."
+    return text + (f" Not installed (optional): {', '.join(absent)}." if absent else "")

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsmtune.cli.common import Json, print_json, say, say_all
+from lsmtune.cli.flags import Json
+from lsmtune.cli.output import print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, table_lines
+from lsmtune.errors import UserError, unknown_word
 
 if TYPE_CHECKING:
-    from lsmtune.engines.libraries.install import Installation
-    from lsmtune.engines.libraries.installed import Installed
+    from lsmtune.api.engines import Installation, Installed
 
 _INSTALL = "install"
 _NAME = "rocksdb"
@@ -41,7 +42,6 @@ def engines(
     its SHA-256. Then lsmtune writes, flushes and reads back 1,000 records with the new library.
     """
     from lsmtune.api import engines as api
-    from lsmtune.errors import UserError, unknown_word
 
     if action not in (None, _INSTALL):
         raise UserError(f"engines: {unknown_word('action', action, [_INSTALL])}")
@@ -64,7 +64,6 @@ def engines(
 def _install(engine: str | None, trust: bool) -> "Installation":
     from lsmtune.api.engines import install
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.errors import UserError, unknown_word
 
     if engine is None:
         raise UserError(f"engines install: the engine is missing; {_HOW}")
@@ -75,7 +74,7 @@ def _install(engine: str | None, trust: bool) -> "Installation":
 
 
 def _say_installed(done: "Installation") -> None:
-    from lsmtune.engines.libraries.proof import RECORDS
+    from lsmtune.api.engines import RECORDS
 
     record = done.engine.record
     if done.is_new:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.analysis.deploy import FORMATS
-from lsmtune.cli.common import DEFAULT_HOME, OtherTrial, StudyName, say, write_output
-from lsmtune.cli.common import Home as HomePath
+from lsmtune.api.flags import FORMATS
+from lsmtune.cli.flags import DEFAULT_HOME, Home, OtherTrial, StudyName
+from lsmtune.cli.output import say, say_written
 
 _FORMATS = ", ".join(f"{' or '.join(forms)} for {engine}" for engine, forms in FORMATS.items())
 
@@ -45,7 +45,7 @@ def export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to write [standard output].")
     ] = None,
-    home: HomePath = DEFAULT_HOME,
+    home: Home = DEFAULT_HOME,
 ) -> None:
     """Write the winner's options as a file to deploy; only tuned keys change."""
     from lsmtune.api.study_result import stored_result
@@ -55,4 +55,4 @@ def export(
     if output is None:
         say(file.text.removesuffix("\n"))
     else:
-        write_output(output, file.text, "options", file.source)
+        say_written([file.write(output)])

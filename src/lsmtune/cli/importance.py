@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Page, print_json, say, say_all
+from lsmtune.cli.flags import DEFAULT_HOME, Home, Json, Page
+from lsmtune.cli.output import print_json, say, say_all
 
 
 def importance(
@@ -46,9 +47,8 @@ def importance(
     `lsmtune screen`.
     """
     from lsmtune.api import importance as api
-    from lsmtune.cli import importance_lines
+    from lsmtune.cli.importance_lines import importance_lines
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.system.write import write_file
 
     observer = TerminalObserver()
     found = api.importance(
@@ -56,10 +56,10 @@ def importance(
     )
     if page is not None:
         with observer.working("writing the page"):
-            write_file(page, found.page(), "page")
+            found.page(page)
     if as_json:
         print_json(found.document())
         return
-    say_all(importance_lines.lines(found.importance))
+    say_all(importance_lines(found.importance))
     if page is not None:
         say(f"page: {page}")

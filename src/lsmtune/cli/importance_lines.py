@@ -2,11 +2,7 @@
 
 from collections.abc import Iterator
 
-from lsmtune.analysis.importance import (
-    Importance,
-    KnobImportance,
-    MetricImportance,
-)
+from lsmtune.api.importance import Importance, KnobImportance, MetricImportance
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.report.text.importance_words import (
     accuracy_text,
@@ -24,7 +20,7 @@ _LEGEND = (
 )
 
 
-def lines(importance: Importance) -> Iterator[str]:
+def importance_lines(importance: Importance) -> Iterator[str]:
     """Give the importance as text: a table per metric."""
     failed = f", {importance.failed} runs failed" if importance.failed else ""
     yield f"{importance.configs} configs in {importance.runs} runs{failed}"

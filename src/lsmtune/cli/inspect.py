@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import Json, Page, print_json, say, say_all
+from lsmtune.cli.flags import Json, Page
+from lsmtune.cli.output import note, print_json, say, say_all, say_written
+from lsmtune.errors import UserError
 
 Logs = Annotated[
     list[Path],
@@ -87,38 +89,45 @@ def inspect(
     The command needs no RocksDB and does not open the database. With several LOGs, the command
     compares the LOGs in columns.
     """
-    from lsmtune.analysis.inspect.before_after import compared_document
-    from lsmtune.analysis.inspect.document import inspection_document
     from lsmtune.api import inspect as api
-    from lsmtune.cli import inspect_lines
     from lsmtune.cli.before_after_lines import MOST_OPTION_ROWS, compared_lines
+    from lsmtune.cli.inspect_lines import inspect_lines
     from lsmtune.cli.progress import TerminalObserver
 
     watch = TerminalObserver()
     found, later = api.read_sides(logs, after or [], rolled=rolled, family=family, observer=watch)
     if compare or after:
-        inspect_lines.check_only_compared(csv, to_study)
+        _check_only_compared(csv, to_study)
         compared = api.compared(found, later)
         if page is not None:
-            inspect_lines.write_compared_page(page, compared, [*found, *later], watch)
+            api.write_compared_page(page, compared, [*found, *later], watch)
         if as_json:
-            print_json(compared_document(compared))
+            print_json(api.compared_document(compared))
             return
         say_all(compared_lines(compared, None if verbose else MOST_OPTION_ROWS))
         if page is not None:
             say(f"written: {page}")
         return
     if page is not None:
-        inspect_lines.write_page(page, found, watch)
+        api.write_page(page, found, watch)
     if csv is not None:
-        inspect_lines.write_tables(csv, found)
+        say_written(api.write_tables(csv, found))
     if to_study is not None:
-        inspect_lines.write_study(to_study, api.study_of(to_study, found))
+        made = api.study_of(to_study, found)
+        say_written(made.write(to_study))
+        for remark in made.remarks:
+            note(remark)
     if as_json:
-        documents = [inspection_document(log) for log in found]
-        print_json(documents[0] if len(documents) == 1 else {"logs": documents})
+        print_json(api.document(found))
         return
-    say_all(inspect_lines.lines(found, verbose=verbose))
+    say_all(inspect_lines(found, verbose=verbose))
     for written in (page, to_study):
         if written is not None:
             say(f"written: {written}")
+
+
+def _check_only_compared(csv: Path | None, study: Path | None) -> None:
+    """Raise UserError for a file that a comparison cannot write."""
+    for flag, value in (("--csv", csv), ("--to-study", study)):
+        if value is not None:
+            raise UserError(f"{flag} {value}: not allowed together with --compare")

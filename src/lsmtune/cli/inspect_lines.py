@@ -1,16 +1,9 @@
-"""The work of `lsmtune inspect`; a module of its own so that `--help` is quick."""
+"""The findings of `lsmtune inspect` as text."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from lsmtune.analysis.inspect.before_after import Compared
-from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.api.inspect import StudyOfLog
-from lsmtune.cli.common import note, write_output
+from lsmtune.api.inspect import Inspection
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
-from lsmtune.errors import UserError
-from lsmtune.knobs.defaults import nearest_version
-from lsmtune.report.inspect_tables import tables
 from lsmtune.report.text.inspect_families import (
     FAMILY_HEADS,
     families_title,
@@ -28,6 +21,7 @@ from lsmtune.report.text.inspect_words import (
     compared_facts,
     costs_text,
     default_text,
+    defaults_text,
     facts,
     heading,
     level_periods,
@@ -38,8 +32,6 @@ from lsmtune.report.text.inspect_words import (
     title_text,
     verdict_text,
 )
-from lsmtune.study.observer import Observer
-from lsmtune.system.write import write_file
 
 _LONG_NAME = 24
 _FAMILY_COLUMNS = (
@@ -54,46 +46,7 @@ _OPTION_COLUMNS = (
 )
 
 
-def write_page(path: Path, logs: Sequence[Inspection], observer: Observer) -> None:
-    """Write the page about the LOGs."""
-    from lsmtune.report.inspect_page import render_inspections  # slow to import
-
-    with observer.working("writing the page"):
-        write_file(path, render_inspections(logs), "page")
-
-
-def write_compared_page(
-    path: Path, compared: Compared, logs: Sequence[Inspection], observer: Observer
-) -> None:
-    """Write the page about the comparison, with the files of both sides."""
-    from lsmtune.report.compared_page import render_compared  # slow to import
-
-    with observer.working("writing the page"):
-        write_file(path, render_compared(compared, logs), "page")
-
-
-def write_study(path: Path, made: StudyOfLog) -> None:
-    """Write a study file made from a LOG, and its options next to it."""
-    write_output(path, made.study, "study")
-    write_output(made.options_path, made.options, "options")
-    for remark in made.remarks:
-        note(remark)
-
-
-def write_tables(folder: Path, logs: Sequence[Inspection]) -> None:
-    """Write the tables of the LOGs as CSV files into an existing folder."""
-    for name, text in tables(logs):
-        write_output(folder / name, text, "table")
-
-
-def check_only_compared(csv: Path | None, study: Path | None) -> None:
-    """Raise UserError for a file that a comparison cannot write."""
-    for flag, value in (("--csv", csv), ("--to-study", study)):
-        if value is not None:
-            raise UserError(f"{flag} {value}: not allowed together with --compare")
-
-
-def lines(logs: Sequence[Inspection], *, verbose: bool = False) -> Iterator[str]:
+def inspect_lines(logs: Sequence[Inspection], *, verbose: bool = False) -> Iterator[str]:
     """Give the LOGs as text: one in full; several in columns, then the findings of each.
 
     `verbose` lists all data that rules lack, also those that such a text never contains.
@@ -170,8 +123,7 @@ def _whole(log: Inspection) -> Iterator[str]:
 def _options(log: Inspection) -> Iterator[str]:
     if log.options_changed:
         yield ""
-        version = nearest_version(log.version or "")
-        yield f"options that differ from the defaults of RocksDB {version}:"
+        yield f"options that differ from {defaults_text(log)}:"
         for heading_of_group, changes in option_groups(log):
             if heading_of_group is not None:
                 yield from paragraph(f"{heading_of_group}:", indent=2, hanging=2)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsmtune.cli.common import Json, print_json, say, say_all
+from lsmtune.cli.flags import Json
+from lsmtune.cli.output import print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 
 if TYPE_CHECKING:
-    from lsmtune.knobs.catalogue import Catalogue
-    from lsmtune.knobs.types import Knob
-    from lsmtune.workloads import Preset
+    from lsmtune.api.knobs import Catalogue, Knob
+    from lsmtune.api.workloads import WorkloadFacts
 
 
 def knobs(
@@ -37,27 +37,21 @@ def knobs(
     that --scale divides.
     """
     from lsmtune.api.knobs import chosen_knobs
-    from lsmtune.knobs.catalogue import load
-    from lsmtune.knobs.reference import page, tables
 
-    name, shown = chosen_knobs(engine, area)
-    catalogue = load(name)
+    found = chosen_knobs(engine, area)
     if as_json:
-        print_json([{**knob.model_dump(), "allowed": knob.allowed_text()} for knob in shown])
-    elif markdown and len(shown) < len(catalogue.knobs):
-        say_all(tables(shown))
+        print_json(found.document())
     elif markdown:
-        say(page(catalogue).removesuffix("\n"))
-    elif len(shown) < len(catalogue.knobs):
-        say_all(_knob_tables(shown))
+        say(found.markdown().removesuffix("\n"))
+    elif found.is_whole:
+        say_all(_knob_lines(found.catalogue))
     else:
-        say_all(_knob_lines(catalogue))
+        say_all(_knob_tables(found.knobs))
 
 
 def _knob_tables(knobs: "Sequence[Knob]") -> Iterator[str]:
     """Yield a table per area."""
-    from lsmtune.knobs.knob_text import readable_range, readable_value
-    from lsmtune.knobs.reference import remarks
+    from lsmtune.report.text.knob_rows import knob_row
 
     columns = [
         Column("knob", at_least=30), Column("range", at_least=16), Column("default", at_least=8),
@@ -65,24 +59,17 @@ def _knob_tables(knobs: "Sequence[Knob]") -> Iterator[str]:
     ]  # fmt: skip
     for area, of_area in groupby(knobs, key=lambda knob: knob.area):
         yield f"{area}:"
-        rows = [
-            (
-                knob.name, readable_range(knob), readable_value(knob, knob.default),
-                knob.apply + (", scaled" if knob.scales else ""),
-                "; ".join([knob.trade, *remarks(knob)]),
-            )
-            for knob in of_area
-        ]  # fmt: skip
-        yield from table_lines(columns, rows, indent=2)
+        yield from table_lines(columns, map(knob_row, of_area), indent=2)
         yield ""
 
 
 def _knob_lines(catalogue: "Catalogue") -> Iterator[str]:
+    from lsmtune.report.text.knob_rows import preset_rows
+
     yield from _knob_tables(catalogue.knobs)
     yield "presets of knobs (--knobs NAME):"
-    presets = [(p.name, str(len(catalogue.select(p.name))), p.title) for p in catalogue.presets]
     heads = [Column("preset", at_least=12), Column("knobs", right=True), Column("contents")]
-    yield from table_lines(heads, presets, indent=2)
+    yield from table_lines(heads, preset_rows(catalogue), indent=2)
     if catalogue.workload_parameters:
         yield ""
         yield "parameters of the workload, which are not knobs:"
@@ -97,52 +84,36 @@ def workloads(
     as_json: Json = False,
 ) -> None:
     """List the workloads; with a name, its parameters as a study file has them."""
-    from lsmtune.errors import UserError, unknown_word
-    from lsmtune.workloads import PRESETS, Workload
+    from lsmtune.api import workloads as api
 
-    if name is not None and name not in PRESETS:
-        raise UserError(f"workloads: {unknown_word('workload', name, PRESETS)}")
-    shown = {key: preset for key, preset in PRESETS.items() if name in (None, key)}
+    found = api.workloads(name)
     if as_json:
-        common = Workload().model_dump(exclude={"name"}, exclude_none=True)
-        print_json(
-            [
-                {
-                    "name": name, "what": preset.what, "kind": preset.kind,
-                    "objective": preset.objective, "knobs": preset.knobs,
-                    "engine": preset.engine, "engines": preset.engines,
-                    "parameters": {**_of_all(preset, common), **preset.parameters},
-                }
-                for name, preset in shown.items()
-            ]
-        )  # fmt: skip
+        print_json([workload.document() for workload in found])
     elif name is None:
         columns = [
             Column("workload"), Column("operations", at_least=30),
             Column("engines", at_least=10, drop=1),
         ]  # fmt: skip
-        rows = [(key, preset.what, ", ".join(preset.engines)) for key, preset in shown.items()]
+        rows = [(one.name, one.preset.what, ", ".join(one.preset.engines)) for one in found]
         say_all(table_lines(columns, rows))
         say("")
         say_all(paragraph("`lsmtune workloads NAME` shows the parameters of a workload."))
     else:
-        say_all(_workload_lines(name, shown[name]))
+        say_all(_workload_lines(found[0]))
 
 
-def _workload_lines(name: str, preset: "Preset") -> Iterator[str]:
+def _workload_lines(found: "WorkloadFacts") -> Iterator[str]:
     """Yield one workload: what it does, and its parameters as TOML."""
-    from lsmtune.workloads import Workload
-
+    preset = found.preset
     yield from paragraph(preset.what)
-    facts = (
-        ("engines", ", ".join(preset.engines)), ("objective", preset.objective),
-        ("knobs", preset.knobs),
-    )  # fmt: skip
-    yield from facts_lines([("default " + k if k != "engines" else k, v) for k, v in facts])
+    facts = [
+        ("engines", ", ".join(preset.engines)), ("default objective", preset.objective),
+        ("default knobs", preset.knobs),
+    ]  # fmt: skip
+    yield from facts_lines(facts)
     yield from ["", "# in a study file, with the defaults:", "[workload]"]
-    common = Workload().model_dump(exclude={"name"}, exclude_none=True)
-    values = {"name": name, **_of_all(preset, common), **preset.parameters}
-    yield from (f"{key} = {toml_value(v)}" for key, v in values.items() if v is not None)
+    values = {"name": found.name, **found.parameters}
+    yield from (f"{key} = {_toml_value(v)}" for key, v in values.items() if v is not None)
     unset = [key for key, value in preset.parameters.items() if value is None]
     if unset:
         yield from ["", *paragraph(f"Not set by default: {', '.join(unset)}.")]
@@ -152,18 +123,13 @@ def _workload_lines(name: str, preset: "Preset") -> Iterator[str]:
     )
 
 
-def toml_value(value: Any) -> str:
+def _toml_value(value: Any) -> str:
     """Return a value as TOML writes it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{k} = {toml_value(v)}' for k, v in value.items())} }}"
+        return f"{{ {', '.join(f'{k} = {_toml_value(v)}' for k, v in value.items())} }}"
     return f'"{value}"' if isinstance(value, str) else f"{value}"
-
-
-def _of_all(preset: "Preset", common: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of all workloads of RocksDB that this one has too."""
-    return {name: value for name, value in common.items() if preset.has(name)} | preset.of_all
 
 
 def optimizers(as_json: Json = False) -> None:

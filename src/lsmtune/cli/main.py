@@ -31,9 +31,9 @@ from lsmtune.cli import (
     tune,
     verify,
 )
-from lsmtune.cli.common import note, say
-from lsmtune.cli.output import check_output
+from lsmtune.cli.output import check_output, note, say_all
 from lsmtune.cli.program import Command, Program, usage_message
+from lsmtune.cli.tables import paragraph
 from lsmtune.errors import LsmtuneError, Message, UserError
 
 _DONE, _FAILED, _WRONG_USE = 0, 1, 2
@@ -96,12 +96,24 @@ for _topic, _commands in _COMMANDS.items():
 
 
 def _print_version(value: bool) -> None:
-    if value:
-        from lsmtune.cli.version import version_lines
+    """Print a line each for lsmtune, the simulator, the usual RocksDB and db_bench.
 
-        for line in version_lines():
-            say(line)
-        raise typer.Exit
+    The last line is left out if there is a RocksDB, but no db_bench.
+    """
+    if not value:
+        return
+    from lsmtune.api.version import versions
+
+    found = versions()
+    lines = [
+        f"lsmtune    {found.lsmtune}",
+        f"simulator  {found.simulator}",
+        f"RocksDB    {found.rocksdb or 'not installed'}",
+    ]
+    if found.db_bench is not None or found.rocksdb is None:
+        lines.append(f"db_bench   {found.db_bench or 'not found'}")
+    say_all(part for line in lines for part in paragraph(line, hanging=2))
+    raise typer.Exit
 
 
 @app.callback()

@@ -5,7 +5,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.errors import UserError, allowed_text, unknown_word
 
 _COMMAND_WIDTH = 12
 _OTHER = "Options"
@@ -39,6 +39,18 @@ class Command(TyperCommand):
 
 class Program(TyperGroup):
     """The commands of lsmtune; `rich_help_panel` of a command names its topic."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options of the program; a flag that is not given is False.
+
+        Typer's own value is None, for which Typer imports pydantic: half the time of
+        `lsmtune tune --help`.
+        """
+        params: list[Any] = super().get_params(ctx)
+        for param in params:
+            if param.is_bool_flag and param.default is None:
+                param.default = False
+        return params
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands below the topics, in the order in which they were added."""
@@ -83,8 +95,6 @@ def usage_message(error: Any) -> str:
         choices = [str(choice) for choice in error.param.type_descriptor.choices]
         return f"{place}: {unknown_word('value', wrong[1], choices)}"
     if hasattr(error.__cause__, "errors"):  # pydantic's error; typer leaves out the value
-        from lsmtune.tables import allowed_text
-
         refused = error.__cause__.errors()[0]
         return f"{place} {refused['input']!r}: {allowed_text(refused)}"
     return f"{place}: {problem[:1].lower()}{problem[1:]}"

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, OtherTrial, say
-from lsmtune.cli.common import Home as HomePath
+from lsmtune.cli.flags import DEFAULT_HOME, Home, OtherTrial
+from lsmtune.cli.output import say
 
 
 def report(
@@ -23,7 +23,7 @@ def report(
         ),
     ] = None,
     trial: OtherTrial = None,
-    home: HomePath = DEFAULT_HOME,
+    home: Home = DEFAULT_HOME,
 ) -> None:
     """Write an HTML page about a study, or an overview of several studies.
 

@@ -1,11 +1,11 @@
 """`lsmtune reproduce`: a published study, run again."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Program, print_json, say, say_all
+from lsmtune.cli.flags import DEFAULT_HOME, Home, Json, PageInHome, Program
+from lsmtune.cli.output import print_json, say, say_all
 from lsmtune.cli.tables import paragraph
 
 
@@ -47,9 +47,7 @@ def reproduce(
             "--full", help="Only for sst-size: run as long as published, an hour per run."
         ),
     ] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="HTML file to write [a file in --home].")
-    ] = None,
+    output: PageInHome = None,
     program: Program = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,

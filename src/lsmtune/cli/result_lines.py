@@ -1,32 +1,64 @@
-"""Text of a study, made from its claim."""
+"""The result of a study as text, made from its claim."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from lsmtune.analysis.claim import Claim, claim_of
-from lsmtune.analysis.metric_rows import MetricRow
-from lsmtune.analysis.study_view import StudyView
+from lsmtune.cli.output import note, print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
-from lsmtune.knobs.families import DEFAULT_FAMILY
-from lsmtune.metrics.families import listed
-from lsmtune.report.figures import OptionRow, option_row, status_text
-from lsmtune.report.study_document import trial_counts
-from lsmtune.report.text.claim_text import ClaimText, claim_text, metric_cells
+from lsmtune.report.text.changed_options import OptionRow
+from lsmtune.report.text.claim_text import ClaimText, claim_text
 from lsmtune.report.text.simplification_text import NEEDED_TITLE, needed_lines, needed_sentence
 from lsmtune.report.text.step_text import StepText
+from lsmtune.report.text.summary_text import (
+    changed_title,
+    count_text,
+    deployed_rows,
+    ended_rows,
+    family_text,
+    front_title,
+    metric_line,
+    metrics_title,
+)
 from lsmtune.report.text.trade_text import TRADES_TITLE
-from lsmtune.report.text.words import counted
 
-_MOST_FAMILIES = 6
+if TYPE_CHECKING:
+    from lsmtune.api.results import Finished, ResultFiles
+    from lsmtune.api.study_result import Claim, Result, StudyView
 
 
-def summary_lines(view: StudyView, claim: Claim | None = None) -> list[str]:
-    """Return the study in words; `claim` is that of the view, if it is known.
+def say_result(result: "Result", files: "ResultFiles", *, as_json: bool) -> None:
+    """Print a result and the paths of its files; on standard error if a document follows."""
+    tell = note if as_json else say
+    for line in summary_lines(result.view, result.claim):
+        tell(line)
+    _say_files(files, as_json=as_json)
+
+
+def _say_files(files: "ResultFiles", *, as_json: bool) -> None:
+    """Print the paths of the files of a result."""
+    tell = note if as_json else say
+    tell(f"page:            {files.page}")
+    if files.deploy is not None:
+        tell(f"file to deploy:  {files.deploy}{f' ({files.remark})' if files.remark else ''}")
+        tell(f"file to undo:    {files.undo}")
+
+
+def print_verified(found: "Finished", *, as_json: bool) -> None:
+    """Print a result, or its JSON document, and the paths of its files."""
+    if as_json:
+        print_json(found.result.document())
+    else:
+        say_all(summary_lines(found.result.view, found.result.claim))
+    _say_files(found.files, as_json=as_json)
+
+
+def summary_lines(view: "StudyView", claim: "Claim") -> list[str]:
+    """Return the study in words.
 
     The first screen has the claim, its gain, cost and trust, what to do next, and the way back.
     Tables follow, and then notes, the most serious first.
     """
-    claim = claim or claim_of(view)
     text = claim_text(claim)
     lines = paragraph(f"study {view.name}: {text.headline}", hanging=2)
     lines += facts_lines(text.answers)
@@ -36,32 +68,24 @@ def summary_lines(view: StudyView, claim: Claim | None = None) -> list[str]:
     lines += _block(
         f"{TRADES_TITLE}:", [line for step in text.trades for line in _step_lines(step)]
     )
-    lines += _block(_metrics_title(claim), _metric_lines(claim))
-    lines += _block(_changed_title(claim), _changed_lines(claim))
+    lines += _block(metrics_title(claim), _metric_lines(claim))
+    lines += _block(changed_title(claim), _changed_lines(claim))
     lines += _block(f"{NEEDED_TITLE}:", _needed_lines(claim))
-    lines += _block(_front_title(view), _front_lines(view))
+    lines += _block(front_title(view), _front_lines(view))
     return lines + _block("Notes:", list(_notes(view, text)))
 
 
-def _notes(view: StudyView, text: ClaimText) -> Iterator[str]:
+def _notes(view: "StudyView", text: ClaimText) -> Iterator[str]:
     """Yield the sentences about a result, the most serious first."""
     summary = (text.summary,) if text.answers else ()
     for sentence in (*text.reasons, *text.warnings, *text.details, *summary):
         yield from paragraph(sentence, 2, 2)
     if view.tried:
-        yield from paragraph(_count(view), 2, 2)
-    if view.families not in ((), (DEFAULT_FAMILY,)):
-        yield from paragraph(_family_text(view.families), 2, 2)
+        yield from paragraph(count_text(view), 2, 2)
+    if (family := family_text(view.families)) is not None:
+        yield from paragraph(family, 2, 2)
     if view.ended is not None:
         yield f"  search ended: {view.ended}"
-
-
-def _family_text(families: tuple[str, ...]) -> str:
-    """Return which column family was tuned, and which others the user's file has."""
-    text = f"tuned column family: {families[0]}"
-    if not (others := listed(families[1:], _MOST_FAMILIES)):
-        return text
-    return f"{text}; the options of the others are unchanged: {others}"
 
 
 def _numbered(steps: Sequence[StepText]) -> Iterator[str]:
@@ -77,25 +101,7 @@ def _block(title: str, lines: list[str]) -> list[str]:
     return ["", *(paragraph(title) if title else []), *lines]
 
 
-def _count(view: StudyView) -> str:
-    counts = trial_counts(view)
-    parts = [
-        f"{counts[key]} {word}"
-        for key, word in (("complete", "complete"), ("failed", "failed"), ("cut", "pruned"))
-        if counts[key]
-    ]
-    trials = counted(counts["total"], "trial")
-    numbered = any(trial.number > counts["total"] for trial in view.searched)
-    note = " Trial numbers also count baseline, repeat and verification runs." if numbered else ""
-    return (f"{trials}: {', '.join(parts)}." if parts else f"{trials}.") + note
-
-
-def _metrics_title(claim: Claim) -> str:
-    note = " with its 95 % interval" if claim.pairs else ", not verified"
-    return f"Change: {claim.compared} / baseline{note}"
-
-
-def _metric_lines(claim: Claim) -> list[str]:
+def _metric_lines(claim: "Claim") -> list[str]:
     """Return the table of metrics."""
     if not claim.rows:
         return []
@@ -106,29 +112,12 @@ def _metric_lines(claim: Claim) -> list[str]:
         Column("change", at_least=11),
         Column("limit", at_least=8),
     ]
-    return table_lines(columns, map(_metric_cells, claim.rows))
+    return table_lines(columns, map(metric_line, claim.rows))
 
 
-def _metric_cells(row: MetricRow) -> list[str]:
-    baseline, winner, change, interval, limit = metric_cells(row)
-    ratio, times, side = change.partition(" \N{MULTIPLICATION SIGN}")
-    if row.interval is not None:
-        change = f"{ratio}{times} ({interval}){side}"
-    return [row.metric.name, baseline, winner, change, "" if limit == "none" else limit]
-
-
-def _changed_title(claim: Claim) -> str:
-    if claim.search_scale == "1":
-        return f"Changed options of trial {claim.trial}:"
-    return (
-        f"Changed options of trial {claim.trial}. The file to deploy has the values of a full-size "
-        f"tree. The trials ran at scale {claim.search_scale}:"
-    )
-
-
-def _changed_lines(claim: Claim) -> list[str]:
+def _changed_lines(claim: "Claim") -> list[str]:
     """Return the table of the options that the exported file changes."""
-    rows = [option_row(change) for change in claim.changes if change.is_deployed]
+    rows = deployed_rows(claim)
     if not rows:
         return []
     with_file = any(row.deployed not in ("", row.best) for row in rows)
@@ -151,7 +140,7 @@ def _changed_cells(row: OptionRow, *, with_file: bool) -> list[str]:
     ]
 
 
-def _needed_lines(claim: Claim) -> list[str]:
+def _needed_lines(claim: "Claim") -> list[str]:
     """Return what each change that is left brings, as far as it was tried."""
     found = claim.simplification
     if found is None or not found.needed:
@@ -160,14 +149,7 @@ def _needed_lines(claim: Claim) -> list[str]:
     return [*lines, *paragraph(needed_sentence(found), 2)]
 
 
-def _front_title(view: StudyView) -> str:
-    names = " and ".join(goal.name for goal in view.objective.goals)
-    if not view.front:
-        return f"The front of {names} is empty: no trial beats the baseline and keeps all limits."
-    return f"The front of {names}. Each number is a ratio to the baseline; below 1 is better:"
-
-
-def _front_lines(view: StudyView) -> list[str]:
+def _front_lines(view: "StudyView") -> list[str]:
     if not view.front:
         return [""] if view.objective.pareto and view.searched else []
     columns = [
@@ -178,21 +160,11 @@ def _front_lines(view: StudyView) -> list[str]:
     return table_lines(columns, rows, indent=2)
 
 
-def ended_lines(view: StudyView) -> list[str]:
+def ended_lines(view: "StudyView") -> list[str]:
     """Return the failed and pruned trials as a table."""
-    ended = (*view.failed, *view.cut)
-    if not ended:
+    if not (rows := ended_rows(view)):
         return []
     columns = [Column("trial", right=True), Column("status", at_least=9), Column("reason")]
-    rows = (
-        (
-            str(trial.number),
-            status_text(trial.status),
-            trial.status.meaning.removeprefix(f"{status_text(trial.status)}: ")
-            + (f": {trial.reason}" if trial.reason else ""),
-        )
-        for trial in ended
-    )
     return _block("Failed and pruned trials:", table_lines(columns, rows, indent=2))
 
 

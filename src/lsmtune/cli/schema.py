@@ -1,6 +1,6 @@
 """`lsmtune schema`: keys and values of study files, for editors."""
 
-from lsmtune.cli.common import print_json
+from lsmtune.cli.output import print_json
 
 
 def schema() -> None:

@@ -5,39 +5,41 @@ from typing import Annotated, Any
 
 import typer
 
-from lsmtune.cli.common import (
+from lsmtune.cli.flags import (
     DEFAULT_HOME,
     AcceptNoise,
+    Base,
+    Cache,
     DbBench,
-    EngineFlag,
+    EngineName,
     Home,
     Json,
+    Knobs,
     Library,
+    Memory,
+    NewStudy,
     Records,
     RocksDBVersion,
     Scale,
+    Seed,
+    StudyFile,
     Workload,
-    ask,
-    note,
-    print_json,
-    settings_of,
+    key_flag,
 )
-from lsmtune.cli.tune import Base, Cache, Knobs, Memory, NewStudy, Seed, StudyFile
-from lsmtune.study_keys import SCREEN_KEYS, flag_help
+from lsmtune.cli.output import ask, note, print_json, settings_of
 
 Jobs = Annotated[
     int | None,
     typer.Option(
         min=1,
         help="Number of runs at the same time; lsmtune uses 1 if more runs would change the "
-        "results "
-        "[CPUs / 2].",
+        "results [CPUs / 2].",
     ),
 ]
-Design = Annotated[
-    str | None,
-    typer.Option(help=flag_help(SCREEN_KEYS["design"], default="sobol")),
-]
+Design = Annotated[str | None, key_flag("screen.design", default="sobol")]
+Replicated = Annotated[int | None, key_flag("screen.replicated", default="20")]
+Runs = Annotated[int | None, key_flag("screen.runs", default="3")]
+Batch = Annotated[str | None, key_flag("screen.batch")]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -48,7 +50,7 @@ Output = Annotated[
 
 def screen(
     study_file: StudyFile = None,
-    engine: EngineFlag = None,
+    engine: EngineName = None,
     base: Base = None,
     cache: Cache = None,
     workload: Workload = None,
@@ -58,14 +60,9 @@ def screen(
     memory: Memory = None,
     design: Design = None,
     trials: Annotated[int | None, typer.Option(help="Number of configs [200].")] = None,
-    replicated: Annotated[
-        int | None,
-        typer.Option(help=flag_help(SCREEN_KEYS["replicated"], default="20")),
-    ] = None,
-    runs: Annotated[
-        int | None, typer.Option(help=flag_help(SCREEN_KEYS["runs"], default="3"))
-    ] = None,
-    batch: Annotated[str | None, typer.Option(help=flag_help(SCREEN_KEYS["batch"]))] = None,
+    replicated: Replicated = None,
+    runs: Runs = None,
+    batch: Batch = None,
     jobs: Jobs = None,
     output: Output = None,
     study: NewStudy = None,
@@ -86,7 +83,6 @@ def screen(
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_screening
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.cli.screened import screened_lines
 
     keys: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
@@ -101,7 +97,8 @@ def screen(
     spec = settings_of(resolve_screening(request, table, home, consent=ask))
     watch = TerminalObserver()
     found = api.screen(spec, home, watch, output=output, jobs=jobs, accept_noise=accept_noise)
-    for line in screened_lines(found):
-        note(line)
+    note(f"runs: {found.output} ({found.runs} runs, {found.failed} failed)")
+    for warning in found.warnings:
+        note(warning)
     if as_json:
         print_json(found.document())

@@ -1,13 +1,13 @@
 """`lsmtune show`: print the result of a study."""
 
-from lsmtune.cli.common import DEFAULT_HOME, Json, OtherTrial, StudyName, print_json, say_all
-from lsmtune.cli.common import Home as HomePath
+from lsmtune.cli.flags import DEFAULT_HOME, Home, Json, OtherTrial, StudyName
+from lsmtune.cli.output import print_json, say_all
 
 
 def show(
     study: StudyName,
     trial: OtherTrial = None,
-    home: HomePath = DEFAULT_HOME,
+    home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
     """Show a study: gain with interval, changed options, next steps, failed trials."""

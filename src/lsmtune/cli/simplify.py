@@ -1,19 +1,13 @@
 """`lsmtune simplify`: the winner with fewer changed options."""
 
-from lsmtune.cli.common import (
-    DEFAULT_HOME,
-    AcceptNoise,
-    Json,
-    StudyName,
-    ask,
-)
-from lsmtune.cli.common import Home as HomePath
+from lsmtune.cli.flags import DEFAULT_HOME, AcceptNoise, Home, Json, StudyName
+from lsmtune.cli.output import ask
 
 
 def simplify(
     study: StudyName,
     accept_noise: AcceptNoise = False,
-    home: HomePath = DEFAULT_HOME,
+    home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
     """Take back changes of a study's winner that do not matter, and verify what is left.
@@ -25,7 +19,7 @@ def simplify(
     """
     from lsmtune.api.simplify import simplify as run
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.cli.tuning import print_verified
+    from lsmtune.cli.result_lines import print_verified
 
     found = run(study, home, TerminalObserver(), consent=ask, accept_noise=accept_noise)
     print_verified(found, as_json=as_json)

@@ -1,11 +1,20 @@
 """`lsmtune simulate`: the metrics of runs, predicted instead of measured."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Home, note, say, say_all
+from lsmtune.cli.flags import DEFAULT_HOME, Home
+from lsmtune.cli.output import note, say, say_all
+from lsmtune.cli.tables import Column, paragraph, table_lines
+
+if TYPE_CHECKING:
+    from lsmtune.api.simulate import Simulation
+
+_LONG_LABEL = 12
 
 Records = Annotated[
     int, typer.Option(help="Number of records in the workload; not used with STUDY or --batch.")
@@ -52,12 +61,8 @@ def simulate(
     Without STUDY and --batch, the command predicts the workload fillrandom on RocksDB 7.8.3 with
     db_bench's defaults. With --set, the command predicts a second run with the changed options.
     """
-    import json
-
     from lsmtune.api import simulate as api
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.cli.simulating import table
-    from lsmtune.system.write import write_file
 
     found = api.simulate(
         home, study=study, batch=batch, num=num, scale=scale, changes=set_ or (),
@@ -69,7 +74,29 @@ def simulate(
         for answer in found.answers:
             say(json.dumps(answer))
     else:
-        say_all(table(found.answers, found.asked))
+        say_all(_lines(found))
     if page is not None:
-        write_file(page, found.page(), "page")
+        found.page(page)
         note(f"page: {page}")
+
+
+def _lines(found: "Simulation") -> Iterator[str]:
+    """Yield the predictions as a table: a row per metric, with its meaning."""
+    from lsmtune.report.text.prediction_text import prediction_rows
+
+    asked = found.asked
+    load = asked.lines[0].workload
+    scale = "" if asked.scale is None else f", scale {asked.scale}"
+    yield from paragraph(
+        f"predicted, not measured: workload {load.name}, {load.num:,} records{scale}"
+    )
+    labels = list(asked.labels)
+    has_two = len(labels) > 1
+    if has_two and len(labels[1]) > _LONG_LABEL:
+        yield from paragraph(f"changed: {labels[1]}", hanging=2)
+        yield ""
+        labels[1] = "changed"
+    columns = [Column("metric", at_least=16), *(Column(label, right=True) for label in labels)]
+    columns += [Column("ratio", right=True, drop=1)] if has_two else []
+    columns.append(Column("meaning", at_least=24, drop=2))
+    yield from table_lines(columns, prediction_rows([one["metrics"] for one in found.answers]))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import (
+from lsmtune.cli.flags import (
     DEFAULT_HOME,
     AcceptNoise,
     DbBench,
@@ -14,12 +14,8 @@ from lsmtune.cli.common import (
     Library,
     Page,
     RocksDBVersion,
-    ask,
-    note,
-    print_json,
-    say_all,
-    settings_of,
 )
+from lsmtune.cli.output import ask, note, print_json, say_all, settings_of
 
 
 def sweep(
@@ -49,27 +45,22 @@ def sweep(
 
     After an interruption, the same command continues the experiment.
     """
+    from lsmtune.api import sweep as api
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_sweep
-    from lsmtune.api.sweep import check_installed
-    from lsmtune.api.sweep import sweep as run
-    from lsmtune.cli import sweep_lines
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.report.text.swept_words import swept_document
-    from lsmtune.system.write import write_file
+    from lsmtune.cli.sweep_lines import plan_lines, swept_lines
 
     system = {"program": program, "rocksdb": rocksdb, "library": library}
     request = Request(place="lsmtune sweep", study_file=experiment, keys=system, flags=True)
     spec = settings_of(resolve_sweep(request, home, consent=ask))
     if dry_run:
-        check_installed(spec)
-        say_all(sweep_lines.planned(spec))
+        say_all(plan_lines(api.plan(spec)))
         return
-    found = run(spec, home, TerminalObserver(), accept_noise=accept_noise)
-    for path, text, what in sweep_lines.files(found.swept, found.view, csv, markdown, page):
-        write_file(path, text, what)
+    found = api.sweep(spec, home, TerminalObserver(), accept_noise=accept_noise)
+    for what, path in found.write(csv=csv, markdown=markdown, page=page):
         note(f"{what}: {path}")
     if as_json:
-        print_json(swept_document(found.swept))
+        print_json(found.document())
         return
-    say_all(sweep_lines.lines(found.swept, found.view))
+    say_all(swept_lines(found.swept, found.view))

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from lsmtune.analysis.study_view import TrialView
-from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, print_json, say, say_all
-from lsmtune.cli.common import Home as HomePath
+from lsmtune.cli.flags import DEFAULT_HOME, Home, Json, StudyName
+from lsmtune.cli.output import print_json, say, say_all
 from lsmtune.cli.tables import Column, table_lines
+from lsmtune.errors import UserError
+
+if TYPE_CHECKING:
+    from lsmtune.api.study_result import TrialView
 
 _ROLES = {
     "base": "baseline", "trial": "trial", "repeat": "repeat", "shared": "shared",
     "online": "online", "simplify": "fewer changes", "verify_base": "verify baseline",
     "verify_best": "verify winner", "verify_raw": "verify all changes",
 }  # fmt: skip
-_STATES = {"cut": "pruned", "timed_out": "timed out", "out_of_space": "out of space"}
 """Words of the table; --json, --jsonl and --csv print the stored values."""
 
 
@@ -31,7 +32,7 @@ def trials(
         bool,
         typer.Option("--disturbed", help="Also list disturbed runs that were repeated."),
     ] = False,
-    home: HomePath = DEFAULT_HOME,
+    home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
     """List the trials of a study, including the runs of the baseline and the verification.
@@ -41,28 +42,12 @@ def trials(
     names the limits that a config does not surely keep. The table leaves out disturbed runs that
     were repeated; --json, --jsonl and --csv have them.
     """
-    from lsmtune.api.study_result import stored_result
-    from lsmtune.errors import UserError
+    from lsmtune.api.study_result import stored_result, trials_document
 
     if as_csv + as_jsonl + as_json > 1:
         raise UserError("trials: use only one of --csv, --jsonl and --json")
     view = stored_result(study, home).view
-    goals = [goal.name for goal in view.objective.goals]
-    front = {trial.number for trial in view.front}
-    rows = [
-        {
-            "trial": t.number, "role": t.role.value, "status": t.status.value, "reason": t.reason,
-            "duration_s": t.duration_s, "objective": t.value, "violation": t.violation,
-            "runs": t.runs, "median_objective": t.median,
-            "on_front": t.number in front, "values": dict(zip(goals, t.values, strict=False)),
-            "bounds": dict(zip(goals, t.bound, strict=False)),
-            "disturbance": t.disturbance, "judgement": t.online and t.online.judgement,
-            "breaks": list(t.breaks),
-            "changed": {change.knob.name: change.best for change in t.changes},
-            "config": t.config, "metrics": t.metrics,
-        }
-        for t in view.trials
-    ]  # fmt: skip
+    rows = trials_document(view)
     if as_json:
         print_json(rows)
     elif as_jsonl:
@@ -75,6 +60,8 @@ def trials(
 
 
 def _table(trials: "Sequence[TrialView]") -> list[str]:
+    from lsmtune.report.text.words import status_text
+
     is_online = any(t.role.value == "online" for t in trials)
     columns = [
         Column("trial", right=True), Column("role", at_least=11), Column("status", at_least=12),
@@ -86,7 +73,7 @@ def _table(trials: "Sequence[TrialView]") -> list[str]:
     ]  # fmt: skip
     rows = [
         (
-            str(t.number), _ROLES[t.role.value], _STATES.get(t.status.value, t.status.value),
+            str(t.number), _ROLES[t.role.value], status_text(t.status),
             *(() if is_online else (*_objective(t), _limits(t))), _changed(t),
             f"{t.duration_s:.1f} s", t.remark,
         )

@@ -1,190 +1,50 @@
 """`lsmtune tune`: from a workload to verified options."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsmtune.cli.common import (
+from lsmtune.cli.flags import (
     DEFAULT_HOME,
     AcceptNoise,
+    AsPublished,
+    Base,
+    Budget,
+    Cache,
     DbBench,
-    EngineFlag,
+    DeployCores,
+    EngineName,
+    Family,
     Home,
     Json,
+    Knobs,
     Library,
+    Limits,
+    Memory,
+    NewBaseline,
+    NewStudy,
+    Objectives,
+    Online,
+    Optimizer,
+    Pairs,
     Records,
     RocksDBVersion,
     Scale,
+    Seed,
+    Simplify,
+    StudyFile,
+    Trials,
+    Until,
+    WarmStart,
     Workload,
 )
-from lsmtune.study_keys import STUDY_KEYS, flag_help
+from lsmtune.cli.output import ask, print_json, say_all, settings_of
+from lsmtune.errors import UserError
 
-StudyFile = Annotated[
-    Path | None,
-    typer.Argument(metavar="STUDY.toml", help="Study file; flags override its values."),
-]
-Base = Annotated[
-    str | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["base"]),
-        metavar="FILE",
-        rich_help_panel="Workload and baseline",
-    ),
-]
-Family = Annotated[
-    str | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["family"], default="default"),
-        metavar="NAME",
-        rich_help_panel="Workload and baseline",
-    ),
-]
-Cache = Annotated[
-    str | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["cache"]),
-        metavar="SIZE",
-        rich_help_panel="Workload and baseline",
-    ),
-]
-Knobs = Annotated[
-    str | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["knobs"]),
-        metavar="NAMES",
-        rich_help_panel="Goal",
-    ),
-]
-Objectives = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="METRIC",
-        help=flag_help(STUDY_KEYS["objective"], "Repeat the flag for several metrics."),
-        rich_help_panel="Goal",
-    ),
-]
-Limits = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="LIMIT",
-        help=flag_help(STUDY_KEYS["limits"], "Repeat the flag for several limits."),
-        rich_help_panel="Goal",
-    ),
-]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["memory"]),
-        metavar="SIZE",
-        rich_help_panel="Goal",
-    ),
-]
-DeployCores = Annotated[
-    int | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["deploy_cores"]),
-        metavar="N",
-        rich_help_panel="Goal",
-    ),
-]
-Trials = Annotated[
-    int | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["trials"]),
-        metavar="N",
-        rich_help_panel="Search",
-    ),
-]
-Budget = Annotated[
-    str | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["budget"], default="none"),
-        metavar="TIME",
-        rich_help_panel="Search",
-    ),
-]
-NewStudy = Annotated[
-    str | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["study"]),
-        metavar="NAME",
-        rich_help_panel="Search",
-    ),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["seed"], default="1"),
-        metavar="N",
-        rich_help_panel="Search",
-    ),
-]
-Until = Annotated[
-    str | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["until"], default="off"),
-        metavar="stable|N",
-        rich_help_panel="Search",
-    ),
-]
-Pairs = Annotated[
-    int | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["pairs"], default="6"),
-        metavar="N",
-        rich_help_panel="Checks of the winner",
-    ),
-]
+if TYPE_CHECKING:
+    from lsmtune.api.resolve import Request
 
-Simplify = Annotated[
-    bool | None,
-    typer.Option(
-        "--simplify/--no-simplify",
-        help=flag_help(STUDY_KEYS["simplify"], default="simplify"),
-        rich_help_panel="Checks of the winner",
-    ),
-]
-Optimizer = Annotated[
-    str | None,
-    typer.Option(
-        help=flag_help(STUDY_KEYS["optimizer"]),
-        metavar="NAME",
-        rich_help_panel="Search",
-    ),
-]
-AsPublished = Annotated[
-    bool,
-    typer.Option(
-        "--as-published",
-        help="Use the optimizer exactly as the published paper describes the algorithm.",
-        rich_help_panel="Search",
-    ),
-]
-WarmStart = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="STUDY",
-        help=flag_help(STUDY_KEYS["warm_start"], "Repeat the flag for several studies."),
-        rich_help_panel="Search",
-    ),
-]
-Online = Annotated[
-    bool,
-    typer.Option(
-        "--online",
-        help=flag_help(STUDY_KEYS["online"]),
-    ),
-]
-NewBaseline = Annotated[
-    bool,
-    typer.Option(
-        "--new-baseline",
-        help="After a change of engine or machine: start a new study that measures the baseline "
-        "again and uses the earlier runs as a guide.",
-        rich_help_panel="Search",
-    ),
-]
 DryRun = Annotated[
     bool,
     typer.Option(
@@ -203,7 +63,7 @@ Verbose = Annotated[
 
 def tune(
     study_file: StudyFile = None,
-    engine: EngineFlag = None,
+    engine: EngineName = None,
     base: Base = None,
     family: Family = None,
     cache: Cache = None,
@@ -241,7 +101,6 @@ def tune(
     It runs RocksDB unless --engine or --workload name another. `--study NAME` continues a study.
     """
     from lsmtune.api.resolve import Request
-    from lsmtune.cli import tuning
 
     keys: dict[str, Any] = {
         "engine": engine, "base": base, "family": family, "cache": cache, "study": study,
@@ -255,4 +114,53 @@ def tune(
         online=online, as_published=as_published, new_baseline=new_baseline, flags=True,
     )  # fmt: skip
     shown = {"verbose": verbose, "as_json": as_json}
-    tuning.run(request, home, dry_run=dry_run, accept_noise=accept_noise, **shown)
+    if dry_run:
+        _print_plan(request, home, **shown)
+    else:
+        _run(request, home, accept_noise=accept_noise, **shown)
+
+
+def _print_plan(request: "Request", home: Path, *, verbose: bool, as_json: bool) -> None:
+    from lsmtune.api import plan as api
+    from lsmtune.api.resolve import resolve
+    from lsmtune.cli.plan_lines import plan_lines
+    from lsmtune.cli.progress import TerminalObserver
+
+    observer = TerminalObserver()
+    resolved = resolve(request, home, consent=ask, observer=observer)
+    settings_of(resolved)
+    found = api.plan(resolved, home, observer)
+    if as_json:
+        print_json(api.plan_document(found))
+    else:
+        say_all(plan_lines(found, verbose=verbose))
+
+
+def _run(
+    request: "Request", home: Path, *, accept_noise: bool, verbose: bool, as_json: bool
+) -> None:
+    """Tune between runs or online; print the result."""
+    from lsmtune.api import online
+    from lsmtune.api import tune as api
+    from lsmtune.api.resolve import resolve
+    from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.cli.result_lines import say_result
+
+    observer = TerminalObserver()
+    resolved = resolve(request, home, consent=ask, observer=observer)
+    if settings_of(resolved).online is None:
+        done = api.tune(resolved, home, observer, accept_noise=accept_noise, verbose=verbose)
+        say_result(done.result, done.files, as_json=as_json)
+        if as_json:
+            print_json(done.result.document())
+        return
+    if accept_noise:
+        raise UserError(
+            "--accept-noise: not allowed with [online], which repeats no run; remove the flag"
+        )
+    tuned = online.run_online(resolved, home, observer, verbose=verbose)
+    say_result(tuned.result, tuned.files, as_json=as_json)
+    if tuned.problem is not None:
+        raise tuned.problem
+    if as_json:
+        print_json(tuned.document())

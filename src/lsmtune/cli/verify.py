@@ -6,19 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsmtune.cli.common import (
-    DEFAULT_HOME,
-    AcceptNoise,
-    Json,
-    OtherTrial,
-    StudyName,
-    ask,
-    note,
-    print_json,
-    say,
-    say_all,
-)
-from lsmtune.cli.common import Home as HomePath
+from lsmtune.cli.flags import DEFAULT_HOME, AcceptNoise, Home, Json, OtherTrial, StudyName
+from lsmtune.cli.output import ask, note, print_json, say, say_all
+from lsmtune.cli.tables import paragraph
+from lsmtune.errors import UserError
 
 if TYPE_CHECKING:
     from lsmtune.api.verify import Verification
@@ -53,7 +44,7 @@ def verify(
         bool, typer.Option("--dry-run", help="Print the runs, their time and the disk space.")
     ] = False,
     accept_noise: AcceptNoise = False,
-    home: HomePath = DEFAULT_HOME,
+    home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
     """Measure a study's winner against its baseline in new pairs of runs.
@@ -98,7 +89,7 @@ def _print_plan(asked: "Verification", home: Path, *, as_json: bool) -> None:
 def _run_pairs(asked: "Verification", home: Path, *, accept_noise: bool, as_json: bool) -> None:
     from lsmtune.api.verify import verify as run
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.cli.tuning import print_verified
+    from lsmtune.cli.result_lines import print_verified
 
     found = run(asked, home, TerminalObserver(), consent=ask, accept_noise=accept_noise)
     print_verified(found, as_json=as_json)
@@ -116,9 +107,9 @@ def _compare_versions(
 ) -> None:
     """Run winner and baseline on several versions of RocksDB; print the result."""
     from lsmtune.api.versions import compare_winner
-    from lsmtune.cli.compared_versions import compared_lines
     from lsmtune.cli.progress import TerminalObserver
-    from lsmtune.errors import UserError
+    from lsmtune.cli.sweep_lines import swept_lines
+    from lsmtune.report.text.upgrade_words import upgrade_answers
 
     for flag, value in given.items():
         if value is not None:
@@ -131,4 +122,8 @@ def _compare_versions(
     if as_json:
         print_json(found.document())
     else:
-        say_all(compared_lines(found))
+        for metric in found.upgrade.metrics:
+            for sentence in upgrade_answers(found.upgrade, metric):
+                say_all(paragraph(sentence, hanging=2))
+        say("")
+        say_all(swept_lines(found.swept, found.view))

@@ -1,4 +1,4 @@
-"""Tables as CSV."""
+"""Tables as CSV and as Markdown."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -10,3 +10,9 @@ def csv_text(heads: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerows([heads, *rows])
     return text.getvalue()
+
+
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -8,38 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lsmtune.analysis.study_view import Change, StudyView, TrialView
-from lsmtune.knobs.types import Knob, Value
+from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import JIN2022, Goal
 from lsmtune.report.page_texts import PageTexts
+from lsmtune.report.text.changed_options import OptionRow, option_row
 from lsmtune.report.text.headline_text import percent
 from lsmtune.report.text.memory_text import small_tree_text
-from lsmtune.report.text.words import Ratio, counted, knob_value, listed, option_value
+from lsmtune.report.text.words import Ratio, counted, listed, option_value, status_text
 from lsmtune.stats import geometric_mean
 from lsmtune.trials import Role, Status
-
-
-@dataclass(frozen=True, slots=True)
-class OptionRow:
-    """A changed option: values in words, the plain values, and its trade-off.
-
-    `deployed` is the value in the exported file, `deployed_base` the baseline's value for a
-    full-size tree. Both are empty where they are not known. A plain value is the number of bytes
-    of a size, or the number of a special value.
-    """
-
-    name: str
-    base: str
-    best: str
-    raw_base: str
-    raw_best: str
-    deployed_base: str
-    raw_deployed_base: str
-    deployed: str
-    raw_deployed: str
-    apply: Literal["online", "restart"]
-    trade: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,35 +135,6 @@ def _scale_note(view: StudyView) -> str:
         f"{view.scale}, {small_tree_text(all_sizes_scale=view.all_sizes_scale)}. Do not deploy the "
         "values of the trials."
     )
-
-
-def option_row(change: Change) -> OptionRow:
-    """Return a change in words."""
-    knob = change.knob
-    return OptionRow(
-        name=knob.name,
-        base=knob_value(knob, change.base),
-        best=knob_value(knob, change.best),
-        raw_base=_plain(knob, change.base),
-        raw_best=_plain(knob, change.best),
-        deployed_base=_in_words(knob, change.deployed_base),
-        raw_deployed_base=_plain(knob, change.deployed_base),
-        deployed=_in_words(knob, change.deployed),
-        raw_deployed=_plain(knob, change.deployed),
-        apply=knob.apply,
-        trade=knob.trade,
-    )
-
-
-def _in_words(knob: Knob, value: Value | None) -> str:
-    return "" if value is None else knob_value(knob, value)
-
-
-def _plain(knob: Knob, value: Value | None) -> str:
-    """Return the plain value; a choice that has a name in RocksDB has no other one."""
-    if value is None:
-        return ""
-    return knob_value(knob, value) if knob.labels and value in knob.choices else option_value(value)
 
 
 def convergence(view: StudyView) -> Convergence:
@@ -307,8 +256,3 @@ def _failed(trial: TrialView) -> FailedTrial:
         reason=trial.reason or "no reason recorded",
         differences=tuple(f"{c.knob.name} = {option_value(c.best)}" for c in trial.changes),
     )
-
-
-def status_text(status: Status) -> str:
-    """Return the status as a word of a sentence."""
-    return "pruned" if status is Status.CUT else status.value.replace("_", " ")

@@ -9,8 +9,9 @@ from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, gain_ratio, median_metrics
 from lsmtune.report.comparison import metric_groups
-from lsmtune.report.figures import OptionRow, goal_axis, option_row
+from lsmtune.report.figures import goal_axis
 from lsmtune.report.page_texts import PageTexts
+from lsmtune.report.text.changed_options import OptionRow, option_row
 from lsmtune.report.text.words import TIMES, counted, number
 from lsmtune.trials import Role
 

@@ -1,7 +1,6 @@
 """Sections of a page of LOGs: column families, changed options, options of a file."""
 
 from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.knobs.defaults import nearest_version
 from lsmtune.report.markup import Html, code, element, section, table
 from lsmtune.report.text.inspect_families import (
     FAMILY_HEADS,
@@ -10,7 +9,7 @@ from lsmtune.report.text.inspect_families import (
     option_groups,
     other_families,
 )
-from lsmtune.report.text.inspect_words import default_text
+from lsmtune.report.text.inspect_words import default_text, defaults_text
 from lsmtune.report.text.words import counted, unbroken
 
 
@@ -29,7 +28,6 @@ def options_section(log: Inspection) -> Html:
     groups = option_groups(log)
     names = {name for _, changes in groups for name in changes}
     verb = "differs" if len(names) == 1 else "differ"
-    version = nearest_version(log.version or "")
     tables = [
         table(
             f"Changed options {heading or ''}".rstrip(),
@@ -39,7 +37,7 @@ def options_section(log: Inspection) -> Html:
         for heading, changes in groups
     ]
     count = counted(len(names), "option")
-    title = f"{count} {verb} from the defaults of RocksDB {version}"
+    title = f"{count} {verb} from {defaults_text(log)}"
     return section("Options", unbroken(title), *tables)
 
 

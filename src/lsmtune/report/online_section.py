@@ -7,11 +7,12 @@ from statistics import median
 from lsmtune.analysis.study_view import OnlineCall, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
-from lsmtune.report.figures import OptionRow, Unmeasured, option_row
+from lsmtune.report.figures import Unmeasured
 from lsmtune.report.markup import Html, element, folded, join, nowrap, section, table
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.search_plot import RAIL_PX, add_rail
 from lsmtune.report.sections import options_table
+from lsmtune.report.text.changed_options import OptionRow, option_row
 from lsmtune.report.text.memory_text import small_tree_text
 from lsmtune.report.text.words import (
     Ratio,

@@ -7,7 +7,8 @@ from typing import Literal
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.study_view import StudyView, VerificationView
-from lsmtune.report.figures import OptionRow, options
+from lsmtune.report.figures import options
+from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import claim_text
 from lsmtune.report.text.facts import objective_text, workload_text
 from lsmtune.report.text.words import Ratio, listed

@@ -15,12 +15,12 @@ from lsmtune.report.figures import (
     FailedTrial,
     Failures,
     Measured,
-    OptionRow,
     Options,
 )
 from lsmtune.report.markup import Html, code, details, element, join, section, table
 from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, levels_plot
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
+from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import ClaimText, metric_cells
 from lsmtune.report.text.facts import Fact
 from lsmtune.report.text.step_text import StepText

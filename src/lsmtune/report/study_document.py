@@ -13,7 +13,6 @@ from lsmtune.analysis.trades import Trade
 from lsmtune.metrics.options_file import family_document
 from lsmtune.objective import median_metrics
 from lsmtune.report.text.headline_text import headline_of
-from lsmtune.trials import Status
 
 
 def show_document(view: StudyView, claim: Claim | None = None) -> dict[str, Any]:
@@ -29,7 +28,7 @@ def show_document(view: StudyView, claim: Claim | None = None) -> dict[str, Any]
         "limits": [str(limit) for limit in view.objective.limits],
         "scale": view.scale,
         "workload": view.workload.model_dump(),
-        "trials": trial_counts(view),
+        "trials": view.counts,
         "ended": view.ended,
         "base": {"metrics": median_metrics(view.base_runs)},
         "memory": view.memory and _memory(view.memory),
@@ -55,17 +54,24 @@ def _memory(found: FullMemory) -> dict[str, Any]:
     return {"total": total, "limit": found.limit_bytes, "keys": found.keys, **by_consumer}
 
 
-def trial_counts(view: StudyView) -> dict[str, int]:
-    """Return the number of trials of the search by how they ended, and of disturbed runs."""
-    searched = view.tried
-    return {
-        "total": len(searched),
-        "complete": sum(trial.status is Status.COMPLETE for trial in searched),
-        "failed": sum(trial.status.failed for trial in searched),
-        "cut": sum(trial.status is Status.CUT for trial in searched),
-        "disturbed": view.disturbed,
-        "kept_disturbed": view.kept_disturbed,
-    }
+def trials_document(view: StudyView) -> list[dict[str, Any]]:
+    """Return all runs as `lsmtune trials --json` prints them."""
+    goals = [goal.name for goal in view.objective.goals]
+    front = {trial.number for trial in view.front}
+    return [
+        {
+            "trial": t.number, "role": t.role.value, "status": t.status.value, "reason": t.reason,
+            "duration_s": t.duration_s, "objective": t.value, "violation": t.violation,
+            "runs": t.runs, "median_objective": t.median,
+            "on_front": t.number in front, "values": dict(zip(goals, t.values, strict=False)),
+            "bounds": dict(zip(goals, t.bound, strict=False)),
+            "disturbance": t.disturbance, "judgement": t.online and t.online.judgement,
+            "breaks": list(t.breaks),
+            "changed": {change.knob.name: change.best for change in t.changes},
+            "config": t.config, "metrics": t.metrics,
+        }
+        for t in view.trials
+    ]  # fmt: skip
 
 
 def _trial(view: StudyView, trial: TrialView) -> dict[str, Any]:

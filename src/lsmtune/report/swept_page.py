@@ -5,7 +5,7 @@ from html import escape
 
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.analysis.upgrade import Upgrade, comparison_text
+from lsmtune.analysis.upgrade import Upgrade
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.canvas import Chart, Key, Shape, colour, line_keys, line_look, picture, whiskers
 from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, section, table
@@ -20,6 +20,7 @@ from lsmtune.report.text.swept_words import (
     mean_word,
     short_answer,
 )
+from lsmtune.report.text.upgrade_words import comparison_text
 from lsmtune.report.text.words import (
     Ratio,
     counted,

@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 import tempfile
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -26,8 +27,16 @@ def write_file(
         ) from error
 
 
-def write_beside_older(path: Path, text: str, what: str, like: Path | None = None) -> Path | None:
-    """Write a file that the user names; return where an older file of this name is now, if any.
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A file that was written; `kept` is the new name of an older file with its name, if any."""
+
+    path: Path
+    kept: Path | None = None
+
+
+def write_beside_older(path: Path, text: str, what: str, like: Path | None = None) -> Written:
+    """Write a file that the user names, and keep an older file of this name.
 
     The older file is renamed to FILE.old, FILE.old-2 …, unless it has the same text. `what` and
     `like`: see `write_file`.
@@ -41,7 +50,7 @@ def write_beside_older(path: Path, text: str, what: str, like: Path | None = Non
         except OSError as error:
             raise UserError(f"{path}: lsmtune cannot rename the file: {error.strerror}") from error
     write_file(path, text, what, like=like)
-    return kept
+    return Written(path, kept)
 
 
 def _is_other(path: Path, text: str) -> bool:

@@ -12,6 +12,7 @@ from lsmtune.analysis.importance import (
 from lsmtune.analysis.measurable import flushes_text
 from lsmtune.learning.effects import GroupMean
 from lsmtune.metrics.definitions import METRICS
+from lsmtune.report.text.words import listed
 from lsmtune.units import format_bytes
 
 _TOP, _FAR_DOWN = 5, 10
@@ -24,7 +25,7 @@ def headline_text(importance: Importance) -> str:
     prefix = "Simulated: " if importance.is_simulated else ""
     if named:
         knobs = "knob" if len(named) == 1 else "knobs"
-        return f"{prefix}most important {knobs}: {_listed(named)}"
+        return f"{prefix}most important {knobs}: {listed(named)}"
     if any(metric.is_predictable for metric in importance.metrics):
         return f"{prefix}no knob matters for these metrics"
     return f"{prefix}important knobs are unknown: no metric can be predicted from the runs"
@@ -60,17 +61,12 @@ def _accuracy_reason(importance: Importance) -> str:
 
 
 def _r2s(metrics: Sequence[MetricImportance]) -> str:
-    return _listed([f"{_two(metric.accuracy.r2.median)} for {metric.metric}" for metric in metrics])
+    return listed([f"{_two(metric.accuracy.r2.median)} for {metric.metric}" for metric in metrics])
 
 
 def _two(value: float) -> str:
     """Return a number with two decimals and a minus sign instead of a hyphen."""
     return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _listed(parts: Sequence[str]) -> str:
-    """Return the parts as a list in a sentence: `a, b and c`."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def metric_headline(metric: MetricImportance) -> str:

@@ -12,9 +12,10 @@ from lsmtune.analysis.inspect.inspection import (
     Period,
     covered_s,
 )
+from lsmtune.knobs.defaults import nearest_version
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.log_stalls import SeenFiles
-from lsmtune.report.text.words import counted, number, quantity
+from lsmtune.report.text.words import counted, listed, number, quantity
 from lsmtune.units import GIB, MIB, format_bytes, format_duration
 
 UNKNOWN = "unknown"
@@ -96,7 +97,7 @@ def needed_lines(log: Inspection, all_data: str = "--verbose") -> list[str]:
     for advice in log.needed_here:
         what, _, how = advice.partition(": ")
         remedies.setdefault(how, []).append(what)
-    lines = [f"missing here: {_listed(what)}: {how}" for how, what in remedies.items()]
+    lines = [f"missing here: {listed(what)}: {how}" for how, what in remedies.items()]
     rest = sum(len(what) for what in list(remedies.values())[_MOST_NEEDS:])
     if not lines:
         return [
@@ -106,11 +107,6 @@ def needed_lines(log: Inspection, all_data: str = "--verbose") -> list[str]:
     if rest:
         lines[_MOST_NEEDS - 1] += f" ({rest} more: {all_data})"
     return lines[:_MOST_NEEDS]
-
-
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def short_names(logs: Sequence[Inspection]) -> list[str]:
@@ -256,6 +252,11 @@ def changed_text(log: Inspection, name: str) -> str:
     scopes = [log.options.get("", {}), *(log.options[family] for family in log.families)]
     known = any(name.rpartition(".")[2] in scope or name in scope for scope in scopes)
     return "default" if known else UNKNOWN
+
+
+def defaults_text(log: Inspection) -> str:
+    """Return with which defaults the options of the LOG are compared."""
+    return f"the defaults of RocksDB {nearest_version(log.version or '')}"
 
 
 def default_text(change: ChangedOption) -> str:

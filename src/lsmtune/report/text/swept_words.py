@@ -5,12 +5,16 @@ from dataclasses import asdict
 from itertools import product
 from typing import Any
 
+from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
 from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.learning.factorial import Contrast, FactorEffect
 from lsmtune.metrics.definitions import METRICS
+from lsmtune.report.text.words import Ratio, metric_value
 from lsmtune.stats import Interval
+from lsmtune.store.records import machine_text
 from lsmtune.units import format_bytes, format_duration
+from lsmtune.workloads import Workload
 
 SURE_P = 0.05
 TOO_FEW_FLUSHES = "too few flushes"
@@ -148,6 +152,45 @@ def rows(swept: Swept) -> tuple[list[str], list[list[str]]]:
         names = [*levels, *_library(swept, levels)]
         found.append([*names, *_numbers([cells.get(levels) for cells in of_metric])])
     return heads, found
+
+
+def workload_size(workload: Workload) -> str:
+    """Return name and number of records of the workload."""
+    records = f", {workload.num:,} records" if workload.preset.has("num") else ""
+    return f"{workload.name}{records}"
+
+
+def head_lines(swept: Swept, view: StudyView) -> Iterator[str]:
+    """Yield what ran: runs, workload, machine and engine."""
+    failed = f", {swept.failed} failed" if swept.failed else ""
+    yield f"{swept.name}: {swept.runs} runs, {swept.blocks} repeats{failed}"
+    yield f"workload: {workload_size(view.workload)}, scale {view.scale}"
+    yield f"machine: {machine_text(view.host)}"
+    if swept.libraries:
+        yield from library_lines(swept)
+    else:
+        yield f"engine: {view.engine} {view.engine_version}"
+
+
+def cell_rows(metric: SweptMetric) -> Iterator[tuple[str, str, str, str]]:
+    """Yield a row per cell, the baseline first: levels, mean, its interval, ratio to the baseline.
+
+    The ratio has its interval.
+    """
+    for cell in (metric.base, *metric.cells):
+        name = " / ".join(cell.levels) or "baseline"
+        if cell.few_flushes:
+            yield name, TOO_FEW_FLUSHES, "", ""
+            continue
+        interval = ratio = ""
+        if cell.interval is not None:
+            low, high = (
+                metric_value(metric.metric, x) for x in (cell.interval.low, cell.interval.high)
+            )
+            interval = f"{low} to {high}"
+        if cell.ratio is not None:
+            ratio = str(Ratio.of(cell.ratio))
+        yield name, metric_value(metric.metric, cell.mean), interval, ratio
 
 
 def library_lines(swept: Swept) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Numbers and names for people, with no more digits than the measurement justifies."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
@@ -8,6 +9,7 @@ from lsmtune import verdict
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval
+from lsmtune.trials import Status
 from lsmtune.units import MIB, format_bytes, format_duration
 
 _DIGITS = 3
@@ -216,7 +218,7 @@ def sentence_start(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def listed(parts: list[str]) -> str:
+def listed(parts: Sequence[str]) -> str:
     """Return the parts as a list for a sentence: `a, b and c`."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
@@ -229,3 +231,8 @@ def option_value(value: Value) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun: `1 trial`, `16 trials`, `no trials`."""
     return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"
+
+
+def status_text(status: Status) -> str:
+    """Return the status as a word of a sentence."""
+    return "pruned" if status is Status.CUT else status.value.replace("_", " ")

@@ -1,0 +1,21 @@
+"""What the flags of the commands need: help texts of the keys, defaults, formats.
+
+It imports no settings, so that `--help` is quick.
+"""
+
+from lsmtune.analysis.deploy import DB_BENCH_VARIABLE, DEFAULT_HOME, FORMATS
+from lsmtune.study_keys import SCREEN_KEYS, STUDY_KEYS, WORKLOAD_KEYS, flag_help
+
+__all__ = ["DB_BENCH_VARIABLE", "DEFAULT_HOME", "FORMATS", "key_help"]
+
+_KEYS = {"": STUDY_KEYS, "workload": WORKLOAD_KEYS, "screen": SCREEN_KEYS}
+
+
+def key_help(key: str, more: str = "", default: str = "") -> str:
+    """Return the help of the flag that sets a key, such as `trials` or `workload.num`.
+
+    `more` is a sentence about the flag alone. `default` is that of the flag, if the description
+    of the key has none or another one.
+    """
+    table, _, name = key.rpartition(".")
+    return flag_help(_KEYS[table][name], more, default)

@@ -1,0 +1,59 @@
+"""Changed options in words, for tables."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lsmtune.analysis.study_view import Change
+from lsmtune.knobs.types import Knob, Value
+from lsmtune.report.text.words import knob_value, option_value
+
+
+@dataclass(frozen=True, slots=True)
+class OptionRow:
+    """A changed option: values in words, the plain values, and its trade-off.
+
+    `deployed` is the value in the exported file, `deployed_base` the baseline's value for a
+    full-size tree. Both are empty where they are not known. A plain value is the number of bytes
+    of a size, or the number of a special value.
+    """
+
+    name: str
+    base: str
+    best: str
+    raw_base: str
+    raw_best: str
+    deployed_base: str
+    raw_deployed_base: str
+    deployed: str
+    raw_deployed: str
+    apply: Literal["online", "restart"]
+    trade: str
+
+
+def option_row(change: Change) -> OptionRow:
+    """Return a change in words."""
+    knob = change.knob
+    return OptionRow(
+        name=knob.name,
+        base=knob_value(knob, change.base),
+        best=knob_value(knob, change.best),
+        raw_base=_plain(knob, change.base),
+        raw_best=_plain(knob, change.best),
+        deployed_base=_in_words(knob, change.deployed_base),
+        raw_deployed_base=_plain(knob, change.deployed_base),
+        deployed=_in_words(knob, change.deployed),
+        raw_deployed=_plain(knob, change.deployed),
+        apply=knob.apply,
+        trade=knob.trade,
+    )
+
+
+def _in_words(knob: Knob, value: Value | None) -> str:
+    return "" if value is None else knob_value(knob, value)
+
+
+def _plain(knob: Knob, value: Value | None) -> str:
+    """Return the plain value; a choice that has a name in RocksDB has no other one."""
+    if value is None:
+        return ""
+    return knob_value(knob, value) if knob.labels and value in knob.choices else option_value(value)

@@ -1,0 +1,85 @@
+"""The plan of a study in words: workload, limits, runs, search."""
+
+from lsmtune.knobs.knob_text import readable_range
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.spec import Ground, StudySettings
+from lsmtune.study.search import GROUPS_OF_FINALISTS
+from lsmtune.study.stopping import fewest_trials
+from lsmtune.tables import Online
+from lsmtune.units import format_bytes, format_duration
+
+
+def workload_facts(spec: StudySettings) -> list[tuple[str, str]]:
+    """Return name and parameters of the workload, and what it does."""
+    values = spec.workload.told
+    table = dict(values) if isinstance(values, dict) else {}
+    parameters = ", ".join(f"{k} = {v}" for k, v in table.items() if k != "name")
+    name = spec.workload.name
+    facts = [("workload", f"{name} ({parameters})" if parameters else name)]
+    return [*facts, ("", spec.workload.preset.what)]
+
+
+def limits_text(spec: StudySettings) -> str:
+    """Return the limits of the study."""
+    if spec.online is not None:
+        return "none, because online tuning checks no limits"
+    return "; ".join(map(str, spec.parsed_objective.limits)) or "none"
+
+
+def memory_limit_text(ground: Ground, space: KnobSpace) -> str:
+    """Return the memory limit, and what it is for."""
+    limit = format_bytes(space.full_size.memory.limit_bytes)
+    if ground.rule is None:
+        return f"at most {limit} for memtables and caches"
+    return (
+        f"at full size at most {limit} for memtables, caches, and index and filter blocks outside "
+        "the block cache"
+    )
+
+
+def online_facts(spec: StudySettings, online: Online) -> list[tuple[str, str]]:
+    """Return the steps of online tuning."""
+    count, each = online.windows, format_duration(online.window_s)
+    return [
+        ("changes", f"{spec.number_of_trials} at most, one at a time, while the workload runs"),
+        ("windows", f"{count} of {each} before each change, and up to {count} with the "
+                    f"change; if the change looks like a gain, {count} more after lsmtune undid "
+                    "it"),
+    ]  # fmt: skip
+
+
+def run_facts(spec: StudySettings, knobs: int) -> list[tuple[str, str]]:
+    """Return the runs of the study, step by step, for a number of knobs."""
+    facts = [("runs of the baseline", str(spec.base_runs)), ("search", _search_text(spec, knobs))]
+    if spec.repeats:
+        finals = (
+            f"the {spec.finalists} best configs run {spec.repeats} more times each; if none of "
+            f"them has a proven gain, up to {(GROUPS_OF_FINALISTS - 1) * spec.finalists} more do"
+        )
+        facts.append(("repeats", finals))
+    if spec.pairs:
+        most_pairs = max(spec.pairs, spec.max_pairs)
+        facts.append(("verification", f"{spec.pairs} to {most_pairs} pairs of runs of winner and "
+                      "baseline; if they prove no gain, the same for the second best "
+                      "config"))  # fmt: skip
+    else:
+        facts.append(("verification", "none (--pairs 0)"))
+    return facts
+
+
+def _search_text(spec: StudySettings, knobs: int) -> str:
+    """Return what ends the search."""
+    ends = [] if spec.trials is None else [f"after {spec.trials} trials"]
+    if spec.budget_s is not None:
+        ends.append(f"after {format_duration(spec.budget_s)}")
+    if isinstance(spec.until, int):
+        ends.append(f"after {spec.until} trials in a row without a gain")
+    elif spec.until is not None:
+        fewest = fewest_trials(knobs)
+        ends.append(f"when lsmtune expects no further gain, at the earliest after {fewest} trials")
+    return "ends " + ", or ".join(ends)
+
+
+def range_rows(space: KnobSpace) -> list[tuple[str, str]]:
+    """Return the knobs with the ranges that are searched."""
+    return [(knob.name, readable_range(knob)) for knob in space.knobs]

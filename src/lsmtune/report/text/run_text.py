@@ -1,0 +1,116 @@
+"""Runs of a study as lines, while they go on."""
+
+import re
+from collections.abc import Sequence
+
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.objective import Metrics, median_metrics
+from lsmtune.report.text.words import TIMES
+from lsmtune.spec import StudySettings
+from lsmtune.store.ranking import base_runs
+from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.study.runner import Event
+from lsmtune.trials import Role, Status
+from lsmtune.units import format_bytes, format_duration
+
+_SHOWN = {
+    "write": ("write_amp", "live_sst_bytes", "load_s", "settle_s", "stall_percent"),
+    "read": ("throughput_ops_s", "read_amp", "live_sst_bytes"),
+    "mixed": ("throughput_ops_s", "write_amp", "live_sst_bytes", "settle_s"),
+}
+"""The metrics that a line shows, by the kind of workload."""
+_PHASES = {
+    Role.BASE: "measuring the baseline",
+    Role.TRIAL: "running the trials",
+    Role.REPEAT: "repeating the best configs",
+    Role.SHARED: "checking whether trials may run at the same time",
+    Role.ONLINE: "changing options of the running engine",
+    Role.VERIFY_BASE: "verifying: winner against baseline",
+    Role.VERIFY_BEST: "verifying: winner against baseline",
+    Role.VERIFY_RAW: "verifying: winner against baseline",
+    Role.SIMPLIFY: "simplifying: the winner with fewer changed options",
+}
+
+
+class RunTexts:
+    """Lines about the runs of a study; they need its baseline, best value and pace so far."""
+
+    def __init__(self, spec: StudySettings) -> None:
+        self._spec = spec
+        self._objective = spec.parsed_objective
+        self._base: list[Metrics] = []
+        self._best: float | None = None
+        self._trials = 0
+        self._seconds = 0.0
+
+    def recall(self, trials: Sequence[StoredTrial]) -> None:
+        """Take over baseline and best value from the trials of earlier calls."""
+        self._base = base_runs(trials)
+        for trial in complete_trials(trials, Role.TRIAL):
+            self._value(trial.result.metrics)
+
+    def phase(self, event: Event) -> str:
+        """Return the phase of the study to which the run belongs."""
+        return f"study {self._spec.name}: {_PHASES[event.task.role]}"
+
+    def line(self, event: Event) -> str:
+        """Return the result of a run, or the part of it that begins."""
+        result, title, took = event.result, event.task.title, f"{event.duration_s:.1f} s"
+        value = self._value_text(event)
+        if result is None:
+            return event.phase
+        if result.status not in (Status.COMPLETE, Status.DISTURBED):
+            return f"{title}: {result.status.meaning}: {result.reason} ({took})"
+        remark = ""
+        if result.status is Status.DISTURBED:
+            remark = f"; {result.reason}, so lsmtune runs the trial again"
+        elif result.disturbance is not None:
+            remark = f"; the result is kept and marked, although {result.disturbance}"
+        return f"{title}: {value}{self._figures(result.metrics)} ({took}{remark})"
+
+    def _figures(self, metrics: Metrics) -> str:
+        """Return the objective's metrics, and those that show how the workload ran."""
+        names = dict.fromkeys([*self._objective.metrics, *_SHOWN[self._spec.workload.kind]])
+        return ", ".join(_figure(name, metrics[name]) for name in names if name in metrics)
+
+    def _value_text(self, event: Event) -> str:
+        """Return the objective of a trial, the best so far and the time that is left."""
+        result, role = event.result, event.task.role
+        if result is None or result.status is Status.DISTURBED:
+            return ""
+        if role is Role.BASE and result.status is Status.COMPLETE:
+            self._base.append(result.metrics)
+        if role is not Role.TRIAL:
+            return ""
+        self._trials += 1
+        self._seconds += event.duration_s
+        if (value := self._value(result.metrics)) is None:
+            return ""
+        return (
+            f"{self._objective.name} {value:.2f} {TIMES} (best {self._best:.2f} {TIMES}"
+            f"{self._left(event)}), "
+        )
+
+    def _value(self, metrics: Metrics) -> float | None:
+        """Return the objective / baseline, and remember the best; None if a metric is missing."""
+        base = median_metrics(self._base) if self._base else {}
+        if any(name not in run for name in self._objective.metrics for run in (base, metrics)):
+            return None
+        value = self._objective.value(metrics, base)
+        self._best = value if self._best is None else min(value, self._best)
+        return value
+
+    def _left(self, event: Event) -> str:
+        """Return about the time of the trials that are left, from the number in the title."""
+        found = re.fullmatch(r"search (\d+) of (\d+)", event.task.title)
+        if found is None:
+            return ""
+        left_s = (int(found[2]) - int(found[1])) * self._seconds / self._trials
+        return f", about {format_duration(left_s)} left" if left_s >= 1 else ""
+
+
+def _figure(name: str, value: float) -> str:
+    unit = METRICS[name].unit
+    if unit == "bytes":
+        return f"{name} {format_bytes(value)}"
+    return f"{name} {value:.3g}" if unit == "ratio" else f"{name} {value:.3g} {unit}"
