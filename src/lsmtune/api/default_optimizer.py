@@ -1,9 +1,15 @@
 """The default optimizer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lsmtune.simulator import MODELLED_VERSION, is_installed, nearest_compared
+from lsmtune.simulator import (
+    COMPARED,
+    MODELLED_VERSION,
+    Compared,
+    is_installed,
+    nearest_compared,
+)
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home, is_home
 
@@ -13,21 +19,25 @@ _MOST_ERROR = 0.1
 
 
 def with_usual_optimizer(
-    spec: StudySettings, home_path: Path, tell: Callable[[str], None]
+    spec: StudySettings,
+    home_path: Path,
+    tell: Callable[[str], None],
+    compared: Sequence[Compared] = COMPARED,
 ) -> StudySettings:
     """Return the spec with `guided` if the simulator supports its workload and its RocksDB.
 
-    A study that was started with another optimizer keeps the normal default.
+    `compared` has the errors of the simulator, by version. A study that was started with another
+    optimizer keeps the normal default.
     """
     if not _is_simulated(spec) or _begun_with(home_path, spec.name) != _LED:
         return spec
     # The versions of db_bench and of a library are not known before they run.
-    compared = nearest_compared(spec.rocksdb or MODELLED_VERSION)
-    if compared.write_amp_error > _MOST_ERROR:
+    nearest = nearest_compared(spec.rocksdb or MODELLED_VERSION, compared)
+    if nearest.write_amp_error > _MOST_ERROR:
         tell(
             f"optimizer: {spec.optimizer}, not {_LED}, because the simulator is too inexact for "
-            f"this RocksDB: on {compared.version}, the median error of write amplification is "
-            f"{100 * compared.write_amp_error:.0f} %"
+            f"this RocksDB: on {nearest.version}, the median error of write amplification is "
+            f"{100 * nearest.write_amp_error:.0f} %"
         )
         return spec
     return spec.model_copy(update={"optimizer": _LED})

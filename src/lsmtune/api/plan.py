@@ -13,6 +13,7 @@ from lsmtune.metrics.options_file import families_in, family_document
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import check_writable
+from lsmtune.study.busy import other_programs_percent
 from lsmtune.study.disk_space import disk_bytes
 from lsmtune.study.guard import FEWEST
 from lsmtune.study.observer import Observer
@@ -48,7 +49,7 @@ def plan(resolved: Resolved, home: Path, observer: Observer | None = None) -> Pl
     check_writable(home)
     prepared = prepare(resolved.settings, home, observer, source=resolved.source)
     spec, space = prepared.spec, knob_space(prepared.spec, prepared.ground)
-    ready = tuple(readiness(spec, home, space))
+    ready = tuple(readiness(spec, home, space, other_programs_percent()))
     run = measured_run_time(spec, home, prepared.facts)
     return Plan(spec, home, prepared.facts, prepared.ground, space, ready, run)
 

@@ -1,6 +1,7 @@
 """Whether other programs use so much CPU time that they disturb runs."""
 
 import time
+from collections.abc import Callable
 
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import ELSEWHERE
@@ -17,11 +18,19 @@ def other_programs_percent() -> float:
     return meter.stop().others_cpu_percent(0.0)
 
 
-def busy_remark(spec: StudySettings, *, accept_noise: bool) -> str | None:
-    """Return a warning before the first run if other programs would disturb the runs."""
+def busy_remark(
+    spec: StudySettings,
+    *,
+    accept_noise: bool,
+    percent: Callable[[], float] = other_programs_percent,
+) -> str | None:
+    """Return a warning before the first run if other programs would disturb the runs.
+
+    `percent` measures the share of the CPU time that other programs use.
+    """
     if spec.engine in ELSEWHERE:
         return None
-    others = other_programs_percent()
+    others = percent()
     if others <= DISTURBED_PERCENT:
         return None
     return busy_text(others, accept_noise=accept_noise, is_online=spec.online is not None)
