@@ -91,7 +91,9 @@ def _quick_commands() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lsmtune.study.busy._QUIET_S", 0.01)
         # Where other work slows a command down, it would print what it is doing.
-        patch.setattr("lsmtune.cli.progress.working.__defaults__", (3600.0,))
+        patch.setattr(
+            "lsmtune.cli.progress.TerminalObserver.working.__wrapped__.__defaults__", (3600.0,)
+        )
         patch.setattr("typer.main.get_command", cache(partial(_built, typer.main.get_command)))
         yield
 
