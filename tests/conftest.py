@@ -29,6 +29,18 @@ if TYPE_CHECKING:  # slow imports: the process that hands out the tests does wit
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Each stored trial waits for the disk, which other programs may use too. So the folders of tests
+# are in memory, if there is enough of it and if programs may be there.
+_MEMORY = Path("/dev/shm")
+_MEMORY_BYTES = 4 << 30
+if (
+    _MEMORY.is_dir()
+    and os.access(_MEMORY, os.W_OK)
+    and not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC
+    and shutil.disk_usage(_MEMORY).free > _MEMORY_BYTES
+):
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
 # No table of a test breaks its lines because a runner of tests knows the width of a terminal.
 os.environ.pop("COLUMNS", None)
 
@@ -88,8 +100,9 @@ def _quick_commands() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lsmtune.study.host_checks._QUIET_S", 0.01)
         # Where other work slows a command down, it would print what it is doing.
-        working = "lsmtune.cli.progress.TerminalObserver.working.__wrapped__"
-        patch.setattr(f"{working}.__defaults__", (3600.0,))
+        patch.setattr(
+            "lsmtune.cli.progress.TerminalObserver.working.__wrapped__.__defaults__", (3600.0,)
+        )
         patch.setattr("typer.main.get_command", cache(partial(_built, typer.main.get_command)))
         yield
 

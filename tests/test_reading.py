@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune import reading
 from lsmtune.errors import UserError
 from lsmtune.reading import parse_json, parse_toml, read_text
 
@@ -33,13 +32,11 @@ def test_only_regular_files_are_read(tmp_path: Path, name: str) -> None:
         read_text(tmp_path / name, "--base")
 
 
-def test_a_large_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_BYTES", 10)
+def test_a_large_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("y" * 11)
     with pytest.raises(UserError, match=r"^x: .*larger"):
-        read_text(tmp_path / "x", "x")
-    (tmp_path / "x").write_text("y" * 10)
-    assert read_text(tmp_path / "x", "x") == "y" * 10
+        read_text(tmp_path / "x", "x", most_bytes=10)
+    assert read_text(tmp_path / "x", "x", most_bytes=11) == "y" * 11
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:

@@ -32,14 +32,17 @@ def check_regular(path: Path, where: str) -> None:
         raise UserError(where, f": {kind}; name a regular file")
 
 
-def read_text(path: Path, where: str) -> str:
-    """Return the text of a regular file in UTF-8; UserError that begins with `where` otherwise."""
+def read_text(path: Path, where: str, most_bytes: int = MOST_BYTES) -> str:
+    """Return the text of a regular file in UTF-8, of at most so many bytes.
+
+    UserError that begins with `where` otherwise.
+    """
     check_regular(path, where)
     try:
         with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise UserError(where, f": the file is larger than {MOST_BYTES // _MIB} MiB")
+            content = file.read(most_bytes + 1)
+        if len(content) > most_bytes:
+            raise UserError(where, f": the file is larger than {most_bytes // _MIB} MiB")
         return content.decode("utf-8")
     except OSError as error:
         raise UserError(where, f": cannot read the file: {error.strerror}") from error

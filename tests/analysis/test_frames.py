@@ -16,7 +16,7 @@ LOGS = sorted([*(DATA / "planted").glob("*.gz"), *(DATA / "captured").glob("**/*
 DRAWN = [
     (path, frame)
     for place, path in enumerate(LOGS)
-    for frame in random.Random(place).sample(sorted(FRAMES), 3)
+    for frame in random.Random(place).sample(sorted(FRAMES), 2)
 ]
 
 

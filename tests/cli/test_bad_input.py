@@ -289,7 +289,11 @@ def name_of(case: tuple[list[str], list[str]]) -> str:
 
 @pytest.mark.parametrize(("arguments", "words"), CASES, ids=map(name_of, CASES))
 def test_wrong_use_is_told_in_one_sentence(
-    place: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
+    place: Path,
+    template: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    words: list[str],
 ) -> None:
     before = contents(place)
     code = run(arguments)
@@ -299,10 +303,8 @@ def test_wrong_use_is_told_in_one_sentence(
     check_message(err, words)
     assert missing(before, contents(place)) == []
     assert not (place / "page.html").exists()
-    assert run(["show", STUDY, "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["trials"]["total"] >= TRIALS
-    assert shown["best"] is not None
+    with Home(place / "home", create=False) as home, Home(template, create=False) as untouched:
+        assert home.trials(home.study(STUDY)) == untouched.trials(untouched.study(STUDY))
 
 
 def check_message(err: str, words: list[str]) -> None:

@@ -2,25 +2,24 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fakes.jars import build, fetch_from, pack
+from fakes.jars import build, pack, serve
 from fakes.libraries import put
 from fakes.studies import open_study
-from lsmtune.api import rocksdb_version
 from lsmtune.api.continue_study import StoredStudies
 from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.cli.main import run
-from lsmtune.engines import registry
 from lsmtune.engines.base import Engine
-from lsmtune.engines.libraries import maven
-from lsmtune.engines.libraries.loaded import Loaded
+from lsmtune.engines.libraries.loaded import Loaded, loaded_library
+from lsmtune.engines.registry import ENGINES
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
-from lsmtune.spec import make_spec
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 
 VARIABLE = "LSMTUNE_DB_BENCH"
@@ -100,7 +99,7 @@ def test_without_any_rocksdb_both_ways_to_get_one_are_told() -> None:
 def test_without_the_driver_an_installed_version_does_not_help(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rocksdb_version, "has_driver", lambda: False)
+    monkeypatch.setitem(sys.modules, "lsmsim", None)  # Python then finds no such package
     put(cache, "11.8.1")
     assert chosen() == {}
     Path("bin/db_bench").unlink()
@@ -188,7 +187,7 @@ def test_the_printed_command_installs_a_version_without_a_pin(
     if shutil.which("cc") is None:
         pytest.skip("no C compiler")
     jar = pack(place / "a.jar", build(version="7.8.3"))
-    monkeypatch.setattr(maven, "fetch_jar", fetch_from(jar))
+    serve(jar, monkeypatch)
     assert run(command[1:]) == 0
     assert chosen(base("7.8.3")) == {"rocksdb": "7.8.3"}
 
@@ -229,8 +228,8 @@ class Driver:
     def __init__(self) -> None:
         self.loaded: list[Loaded] = []
 
-    def engine(self, loaded: Loaded) -> Engine:
-        self.loaded.append(loaded)
+    def engine(self, spec: StudySettings) -> Engine:
+        self.loaded.append(loaded_library(spec.rocksdb, spec.library))
         return ScriptedEngine(lambda _: measured())
 
     @property
@@ -241,7 +240,7 @@ class Driver:
 @pytest.fixture
 def driver(own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Driver:
     made = Driver()
-    monkeypatch.setattr(registry, "library_engine", made.engine)
+    monkeypatch.setitem(ENGINES, "rocksdb", made.engine)
     return made
 
 

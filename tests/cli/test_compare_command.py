@@ -6,15 +6,17 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from fakes.patience import eventually
 from lsmtune.cli.main import run
-from lsmtune.comparison.race import Curve
-from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.registry import ENGINES
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.spec import StudySettings
+from lsmtune.store.home import Home
+from lsmtune.trials import Role
 
 LIMITS = ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
 LIFTED = [part for name in LIMITS for part in ("--limit", f"{name} <= none")]
@@ -69,31 +71,25 @@ def test_what_cannot_be_compared_is_refused(
     assert words in told
 
 
-@pytest.mark.usefixtures("fake_db_bench")
 def test_on_the_engine_the_study_file_tells_what_is_searched(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
-
-    def searched(studies: list[object], *_: object) -> list[Curve]:
-        asked.extend(studies)
-        return [Curve(study.optimizer, study.seed, (0.9, 0.8)) for study in studies]  # type: ignore[attr-defined]
-
-    monkeypatch.setattr("lsmtune.api.compare.on_engine", searched)
-    monkeypatch.setattr(
-        "lsmtune.api.compare.prepare", lambda spec, *_: SimpleNamespace(spec=spec, engine=None)
-    )
-    monkeypatch.setattr(RocksDB, "run", lambda *_: pytest.fail("a trial was run"))
-    file = tmp_path / "study.toml"
+    engine = ScriptedEngine(lambda _: measured(get_p99_us=10.0, throughput_ops_s=1000.0))
+    monkeypatch.setitem(ENGINES, "rocksdb", lambda _: engine)
+    file, home = tmp_path / "study.toml", tmp_path / "home"
     file.write_text(
         'budget = "1m"\nuntil = "stable"\n[workload]\nname = "readrandom"\nnum = 5000\n'
     )
     assert run(["compare", "tpe", "random", "--real", "--study-file", str(file), "--trials", "2",
-                "--repeats", "2", "--home", str(tmp_path / "home")]) == 0  # fmt: skip
-    assert [(s.optimizer, s.seed, s.trials, s.budget, s.until) for s in asked] == [
+                "--repeats", "2", "--home", str(home)]) == 0  # fmt: skip
+    with Home(home, create=False) as opened:
+        asked = [StudySettings(**opened.study(name).spec) for name in opened.study_names()]
+        trials = [opened.trials(opened.study(name)) for name in opened.study_names()]
+    assert {(s.optimizer, s.seed, s.trials, s.budget, s.until) for s in asked} == {
         (name, seed, 2, None, None) for seed in (1, 2) for name in ("tpe", "random")
-    ]
+    }
     assert {s.workload.name for s in asked} == {"readrandom"}
+    assert [len([t for t in of if t.role is Role.TRIAL]) for of in trials] == [2] * 4
 
 
 @pytest.mark.usefixtures("fake_db_bench")
@@ -101,14 +97,11 @@ def test_on_the_engine_the_study_file_tells_what_is_searched(
     ("name", "told"), [("gp-ucb", "gp-ucb-autotikv"), ("genetic", "genetic-jin2022")]
 )
 def test_as_published_is_the_papers_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, told: str
 ) -> None:
-    found = []
-    monkeypatch.setattr("lsmtune.api.plan.plan", lambda resolved, *_: found.append(resolved))
-    monkeypatch.setattr("lsmtune.cli.plan_lines.plan_lines", lambda *_, **__: [])
-    flags = ["--as-published", "--dry-run", "--home", str(tmp_path)]
+    flags = ["--as-published", "--dry-run", "--json", "--home", str(tmp_path)]
     assert run(["tune", "--optimizer", name, *flags]) == 0
-    assert found[0].settings.optimizer == told
+    assert json.loads(capsys.readouterr().out)["optimizer"] == told
     assert run(["tune", *flags]) == 2
 
 

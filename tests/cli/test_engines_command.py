@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fakes.jars import VERSION, build, fetch_from, pack
+from fakes.jars import VERSION, build, pack, serve
 from lsmtune.cli.main import run
-from lsmtune.engines.libraries import maven
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 
 NAME = f"rocksdb@{VERSION}"
@@ -37,7 +36,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("cc") is None:
         pytest.skip("no C compiler")
     jar = pack(tmp_path / "a.jar", build())
-    monkeypatch.setattr(maven, "fetch_jar", fetch_from(jar))
+    serve(jar, monkeypatch)
 
 
 def test_nothing_is_installed(told: Told, cache: Path) -> None:

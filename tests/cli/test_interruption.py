@@ -250,8 +250,8 @@ def test_two_studies_take_turns_on_a_host(site: Site) -> None:
     assert eventually(lambda: site.loads() == 1)
     second = site.start("tune", "study.toml", "--study", "other", "--trials", "1", "--json")
     try:
-        assert eventually((site.home / "other.lock").exists)
-        time.sleep(0.5)  # in which it would have begun
+        turn = site.folder / "tmp" / "lsmtune-turn.lock"
+        assert eventually(lambda: turn.read_text() == str(second.pid))
         assert site.loads() == 1
     finally:
         site.hold.unlink()

@@ -1,14 +1,11 @@
 """`--knobs lasso:N` and `top:N`: what the ranking rests on, and what it finds."""
 
-import gzip
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fakes.studies import open_study
-from lsmtune.analysis import shipped_runs as shipped_data
 from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.shipped_runs import shipped
@@ -97,15 +94,7 @@ def test_the_data_that_ships_will_do_too(tmp_path: Path) -> None:
     assert "compression_type" in knobs
 
 
-def test_the_shipped_runs_of_the_nearest_version_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = tmp_path / "honest-11.8.1.jsonl.gz"
-    lines = (replace(line, rocksdb="11.8.1") for line in shipped("honest")[:150])
-    runs.write_bytes(gzip.compress("".join(f"{line.to_json()}\n" for line in lines).encode()))
-    data = shipped_data._DATA.joinpath("honest.jsonl.gz").read_bytes()
-    (tmp_path / "honest.jsonl.gz").write_bytes(data)
-    monkeypatch.setattr(shipped_data, "_DATA", tmp_path)
+def test_the_shipped_runs_of_the_nearest_version_count(tmp_path: Path) -> None:
     sources = {
         version: ranked_knobs("lasso:3", {"rocksdb": version}, tmp_path / "home")[1]
         for version in ("7.10.2", "10.10.1")

@@ -4,21 +4,17 @@ import re
 from pathlib import Path
 
 import pytest
+from lsmtune.study.busy import busy_remark
+from lsmtune.study.description import describe
 
-from lsmtune.api import readiness as checked
+from fakes.disks import with_free_bytes
 from lsmtune.api.plan import Plan, plan_document
+from lsmtune.api.readiness import readiness
 from lsmtune.cli.main import run
 from lsmtune.cli.plan_lines import plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.study import busy, runner
-from lsmtune.study.opening import describe
-
-
-@pytest.fixture(autouse=True)
-def limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "DISTURBED_PERCENT", 5.0)
 
 
 def spec(num: int = 1_000_000) -> StudySettings:
@@ -26,16 +22,13 @@ def spec(num: int = 1_000_000) -> StudySettings:
 
 
 @pytest.mark.parametrize(("others", "quiet"), [(2.0, True), (40.0, False)])
-def test_the_json_plan_has_the_readiness(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: float, quiet: bool
-) -> None:
-    monkeypatch.setattr(checked, "other_programs_percent", lambda: others)
+def test_the_json_plan_has_the_readiness(tmp_path: Path, others: float, quiet: bool) -> None:
     engine = ScriptedEngine(lambda _: measured())
     for num, is_enough in ((1_000_000, True), (1000, False)):
         asked = spec(num)
         facts, ground = describe(asked, engine, tmp_path)
         space = knob_space(asked, ground)
-        ready = checked.readiness(asked, tmp_path, space)
+        ready = readiness(asked, tmp_path, space, others)
         found = Plan(asked, tmp_path, facts, ground, space, tuple(ready), None)
         document = plan_document(found)["ready"]
         assert document["data"]["ok"] is is_enough
@@ -45,11 +38,12 @@ def test_the_json_plan_has_the_readiness(
 
 
 @pytest.mark.parametrize("accept_noise", [False, True])
-def test_a_busy_host_is_named(monkeypatch: pytest.MonkeyPatch, accept_noise: bool) -> None:
-    monkeypatch.setattr(busy, "other_programs_percent", lambda: 40.0)
-    assert "40 %" in str(busy.busy_remark(spec(), accept_noise=accept_noise))
-    monkeypatch.setattr(busy, "other_programs_percent", lambda: 4.0)
-    assert busy.busy_remark(spec(), accept_noise=accept_noise) is None
+def test_a_busy_host_is_named(accept_noise: bool) -> None:
+    def remark(percent: float) -> str | None:
+        return busy_remark(spec(), accept_noise=accept_noise, percent=lambda: percent)
+
+    assert "40 %" in str(remark(40.0))
+    assert remark(4.0) is None
 
 
 def test_online_tuning_repeats_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,11 +56,10 @@ def test_online_tuning_repeats_no_run(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_disk_that_is_too_small_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, is_enough: bool
 ) -> None:
-    monkeypatch.setattr(checked, "free_bytes", lambda _: free)
-    monkeypatch.setattr(checked, "other_programs_percent", lambda: 0.0)
+    with_free_bytes(free, monkeypatch)
     facts, ground = describe(spec(), ScriptedEngine(lambda _: measured()), tmp_path)
     space = knob_space(spec(), ground)
-    ready = checked.readiness(spec(), tmp_path, space)
+    ready = readiness(spec(), tmp_path, space, 0.0)
     found = Plan(spec(), tmp_path, facts, ground, space, tuple(ready), None)
     document = plan_document(found)["ready"]
     assert document["disk"]["ok"] is is_enough
@@ -83,15 +76,12 @@ def test_a_plan_without_pairs_has_no_verification(tmp_path: Path) -> None:
     assert "--pairs 0" in line
 
 
-def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checked, "other_programs_percent", lambda: 0.0)
+def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(tmp_path: Path) -> None:
     given = {"study": "s", "workload": "overwrite", "rocksdb": "11.8.1", "trials": 4}
     asked = make_spec({**given, "online": {"window_s": 2, "windows": 6}}, "test")
     facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
     space = knob_space(asked, ground)
-    ready = checked.readiness(asked, tmp_path, space)
+    ready = readiness(asked, tmp_path, space, 0.0)
     found = Plan(asked, tmp_path, facts, ground, space, tuple(ready), None)
     document = plan_document(found)
     assert document["runs"] == {"base": 0, "trials": 4, "pairs": 0}

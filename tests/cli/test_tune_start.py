@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from lsmtune.api import readiness
 from lsmtune.cli.main import run
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
@@ -18,7 +17,6 @@ SIMULATED = ["tune", "--engine", "simulated", "--num", "20000", "--trials", "2",
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(readiness, "other_programs_percent", lambda: 0.0)
 
 
 def plan(capsys: pytest.CaptureFixture[str], *flags: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What searches where the user names no optimizer: the simulator leads where it knows the load."""
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -48,20 +49,20 @@ def test_what_it_does_not_know_is_searched_as_ever(home: Path, given: Mapping[st
 
 
 def test_so_it_is_where_no_simulator_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lsmtune.api.resolve.is_installed", lambda: False)
+    monkeypatch.setitem(sys.modules, "lsmsim", None)  # Python then finds no such package
     assert usual(home) == "tpe"
 
 
-def test_it_leads_on_versions_near_one_on_which_it_is_exact(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_leads_on_versions_near_one_on_which_it_is_exact(home: Path) -> None:
     assert usual(home, rocksdb="11.8.1") == usual(home, rocksdb="8.10.2") == "guided"
     told: list[str] = []
     inexact = (Compared("7.8.3", 0.04), Compared("11.8.1", 0.25))
-    monkeypatch.setattr("lsmtune.simulator.versions.COMPARED", inexact)
     for version, optimizer in (("11.1.2", "tpe"), ("7.10.2", "guided")):
         spec = StudySettings(rocksdb=version)
-        assert with_usual_optimizer(spec, StoredStudies(home), told.append).optimizer == optimizer
+        assert (
+            with_usual_optimizer(spec, StoredStudies(home), told.append, inexact).optimizer
+            == optimizer
+        )
     assert len(told) == 1
     assert "11.8.1" in told[0]
     assert "25 %" in told[0]

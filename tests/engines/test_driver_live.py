@@ -1,6 +1,7 @@
 """A store that is tuned while it is open, in a driver that imitates one."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 from fakes.fake_lsmsim import install
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.rocksdb.bench import Files, Part
-from lsmtune.engines.rocksdb.driver import client as client_module
 from lsmtune.engines.rocksdb.driver.client import Client
 from lsmtune.engines.rocksdb.driver.live import LiveStore, WrittenJobs, serve
 from lsmtune.engines.rocksdb.driver.plans import endless_plan
@@ -39,10 +39,15 @@ Serve = Callable[..., AbstractContextManager[LiveStore]]
 
 
 @pytest.fixture
-def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serve:
+def _driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package with the driver is the one that imitates it."""
+    monkeypatch.delitem(sys.modules, "lsmsim", raising=False)
+    monkeypatch.syspath_prepend(install(tmp_path / "package"))
+
+
+@pytest.fixture
+def served(_driver: None, tmp_path: Path) -> Serve:
     """Serves a load on a driver of that kind."""
-    package = install(tmp_path / "package")
-    monkeypatch.setattr(client_module, "_package_folder", lambda: str(package))
 
     @contextmanager
     def run(
@@ -182,11 +187,8 @@ def test_a_load_that_does_nothing_is_no_window(
     assert caught.value.status is status
 
 
-def test_half_an_event_is_of_a_driver_that_died(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = install(tmp_path / "package")
-    monkeypatch.setattr(client_module, "_package_folder", lambda: str(package))
+@pytest.mark.usefixtures("_driver")
+def test_half_an_event_is_of_a_driver_that_died(tmp_path: Path) -> None:
     database, library = tmp_path / "db", tmp_path / "library"
     database.mkdir()
     library.write_text("DIES")

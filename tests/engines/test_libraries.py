@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from fakes.jars import VERSION, build, fetch_from, pack, pinned, serving
-from lsmtune.engines.libraries import proof
 from lsmtune.engines.libraries.install import Installation, Sources, install
 from lsmtune.engines.libraries.installed import (
     Installed,
@@ -22,6 +21,7 @@ from lsmtune.engines.libraries.installed import (
 )
 from lsmtune.engines.libraries.natives import platform_name
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
+from lsmtune.engines.libraries.proof import prove
 from lsmtune.errors import UserError
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
@@ -157,12 +157,11 @@ def test_a_library_that_does_not_work(folder: Path, tmp_path: Path, fault: str, 
     assert word in refused(folder, serving(jar))
 
 
-def test_a_library_that_hangs(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(proof, "_LIMIT_S", 0.5)
-    jar = pack(tmp_path / "hangs.jar", build("HANGS"))
-    assert "does not end" in refused(folder, serving(jar))
+def test_a_library_that_hangs(tmp_path: Path) -> None:
+    library = tmp_path / "library.so"
+    library.write_bytes(build("HANGS"))
+    with pytest.raises(UserError, match="does not end"):
+        prove(library, VERSION, tmp_path, limit_s=0.5)
 
 
 def test_a_library_of_another_version(folder: Path, tmp_path: Path) -> None:

@@ -16,15 +16,14 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from jgo.maven import MavenContext
-from requests.structures import CaseInsensitiveDict
 
+from fakes.jars import FOUND, MISSING, answer
 from fakes.libraries import put
 from lsmtune.engines.libraries.install import Sources, install
 from lsmtune.engines.libraries.maven import fetch_jar
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
 from lsmtune.errors import UserError
 
-FOUND, MISSING = 200, 404
 CONTENT = b"a jar"
 VERSIONS = ["9.9.9", "10.1.0", "10.2.0", "11.0.0", "11.1.0", "11.2.0"]
 METADATA = (
@@ -33,13 +32,6 @@ METADATA = (
     + "</versions></versioning></metadata>"
 )
 Answer = Callable[[str], requests.Response]
-
-
-def answer(status: int, content: bytes) -> requests.Response:
-    response = requests.Response()
-    response.status_code, response.raw = status, io.BytesIO(content)
-    response.headers = CaseInsensitiveDict({"content-length": str(len(content))})
-    return response
 
 
 def registry(url: str) -> requests.Response:

@@ -12,7 +12,6 @@ from fakes.fake_tikv import Mode
 from fakes.rig import Rig
 from fakes.tikv_site import FILE, Site, site
 from lsmtune.engines.base import Borrowed
-from lsmtune.engines.tikv import status
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Settings
@@ -29,9 +28,7 @@ KIB, MIB, GIB, TIB = (1 << power for power in (10, 20, 30, 40))
 ONLINE: dict[str, Any] = {"config": None, "restart": []}
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch, own_host: Path) -> None:
-    monkeypatch.setattr(status, "_ANSWER_S", 5.0)
+pytestmark = pytest.mark.usefixtures("own_host")
 
 
 @pytest.fixture

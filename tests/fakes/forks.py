@@ -22,12 +22,14 @@ import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from inspect import unwrap
 from pathlib import Path
 from typing import IO, NoReturn
 
 from fakes.jars import fetch_as_told
 from fakes.patience import PATIENCE_S
 from lsmtune import cli
+from lsmtune.cli.progress import TerminalObserver
 from lsmtune.engines.libraries import maven
 from lsmtune.report.canvas import Chart
 from lsmtune.report.page import packed_plotly
@@ -197,11 +199,13 @@ def warm_up() -> None:
 
 
 def be_quick() -> None:
-    """Do without what takes long beside other tests.
+    """Do without what takes long beside other tests, or happens only because of them.
 
-    No trial is repeated because of them, no command looks at other programs for a second, a
-    calibration needs shorter runs, and nothing is downloaded: jars come from the test.
+    No trial is repeated because of them, no command says what it is doing because it is slow, no
+    command looks at other programs for a second, a calibration needs shorter runs, and nothing is
+    downloaded: jars come from the test.
     """
+    unwrap(TerminalObserver.working).__defaults__ = (3600.0,)
     runner.DISTURBED_PERCENT = 100.0
     busy._QUIET_S = 0.01
     calibration._RECORDS = 10_000

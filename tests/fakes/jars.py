@@ -1,5 +1,6 @@
 """Jars as Maven serves them, with a stand-in for RocksDB's library, and no network."""
 
+import io
 import json
 import os
 import subprocess
@@ -9,11 +10,17 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
+import pytest
+import requests
+from requests.structures import CaseInsensitiveDict
+
 from lsmtune.engines.libraries.install import Fetch, Sources
 from lsmtune.engines.libraries.natives import platform_name
 from lsmtune.engines.libraries.pins import Pin, sha256_of
 
 VERSION = "9.9.9"
+FOUND, MISSING = 200, 404
+"""What a server answers for a file that it has, and for one that it does not have."""
 _SOURCE = Path(__file__).with_name("fake_rocksdb.c")
 _HELD = "held"
 _SETTINGS = "FAKE_MAVEN"
@@ -58,6 +65,19 @@ def fetch_from(jar: Path) -> Fetch:
         return target
 
     return fetch
+
+
+def serve(jar: Path, patch: pytest.MonkeyPatch) -> None:
+    """Let Maven serve one jar as every version."""
+    patch.setattr(requests, "request", lambda _, url, **__: answer(FOUND, jar.read_bytes()))
+
+
+def answer(status: int, content: bytes) -> requests.Response:
+    """Return what a server answers."""
+    response = requests.Response()
+    response.status_code, response.raw = status, io.BytesIO(content)
+    response.headers = CaseInsensitiveDict({"content-length": str(len(content))})
+    return response
 
 
 def settings(jar: Path, hold: Path | None = None) -> dict[str, str]:

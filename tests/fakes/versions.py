@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.engines import registry
-from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, Watch
-from lsmtune.engines.libraries.loaded import Loaded
+from lsmtune.engines.base import Engine, EngineFacts, Outcome, OwnBase, Places, Watch
+from lsmtune.engines.registry import ENGINES
+from lsmtune.engines.rocksdb.versions import Versions
 from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.knobs.types import Settings
+from lsmtune.spec import StudySettings
 from lsmtune.trials import Base, Origin, TrialResult, TrialSpec
 
 Script = Callable[[str, TrialSpec], TrialResult]
@@ -34,11 +35,13 @@ class Played:
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Make every version an installed one for the commands."""
-        source = "here"
-        patch.setattr(
-            registry, "loaded_library", lambda v, _: Loaded(Path("/lib"), v, source, self.hash(v))
-        )
-        patch.setattr(registry, "library_engine", lambda loaded: self.engine(loaded.version))
+        patch.setitem(ENGINES, "rocksdb", self._engine_of)
+
+    def _engine_of(self, spec: StudySettings) -> Engine:
+        if spec.versions:
+            return Versions({version: self.engine(version) for version in spec.versions})
+        assert spec.rocksdb is not None
+        return self.engine(spec.rocksdb)
 
     def hash(self, version: str) -> str:
         return self.content.get(version, f"{version} as installed")

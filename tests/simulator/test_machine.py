@@ -4,17 +4,18 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
-from fakes.machines import keep_machine, on, planted, run_on
-from lsmtune.api import doctor
+from fakes.libraries import put
+from fakes.machines import keep_machine, on, planted
+from lsmtune.api.doctor import calibrate
 from lsmtune.cli.main import run
 from lsmtune.engines.base import EngineFacts
+from lsmtune.engines.registry import ENGINES
 from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.simulator import Run, load_machine, predict
@@ -86,10 +87,10 @@ def test_a_file_with_an_unusable_constant_is_told(tmp_path: Path, name: str, val
 
 
 class OfVersion(ScriptedEngine):
-    """The usual machine with a version of RocksDB."""
+    """RocksDB of a version whose runs fail, and say the version."""
 
     def __init__(self, version: str) -> None:
-        super().__init__(lambda spec: run_on(default_constants(), spec))
+        super().__init__(lambda _: TrialResult(status=Status.CRASHED, reason=version))
         self._version = version
 
     def describe(self, workdir: Path) -> EngineFacts:
@@ -100,20 +101,11 @@ class OfVersion(ScriptedEngine):
 def test_a_new_study_and_a_calibration_run_the_same_rocksdb(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def calibrated_on(program: str | None) -> str | None:
-        assert doctor.calibrate(program, tmp_path).ok
-        return json.loads((tmp_path / "machine.json").read_text())["rocksdb"]
-
-    installed = SimpleNamespace(record=SimpleNamespace(version="11.8.1"))
-    monkeypatch.setattr(calibration, "_RECORDS", 5_000)
-    monkeypatch.setattr(calibration, "fitted_constants", lambda *_: default_constants())
-    monkeypatch.setattr(doctor, "default_engine", lambda engines: installed if engines else None)
-    monkeypatch.setattr(doctor, "installed_engines", lambda _: [installed])
-    monkeypatch.setattr(doctor, "loaded_library", lambda version, _: version)
-    monkeypatch.setattr(doctor, "library_engine", OfVersion)
-    monkeypatch.setattr(doctor, "RocksDB", lambda _: OfVersion("7.8.3"))
-    assert calibrated_on(None) == "11.8.1"
-    assert calibrated_on("db_bench") == "7.8.3"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    put(tmp_path / "cache", "11.8.1")
+    monkeypatch.setitem(ENGINES, "rocksdb", lambda spec: OfVersion(spec.rocksdb or "7.8.3"))
+    for program, version in ((None, "11.8.1"), ("db_bench", "7.8.3")):
+        assert calibrate(program, tmp_path / "home").detail.endswith(version)
 
 
 @pytest.mark.slow
@@ -130,7 +122,7 @@ def test_doctor_keeps_it_in_the_home_and_simulate_takes_it_from_there(
     slow = planted(writer=2.0, background=2.0, zlib=2.0)
     monkeypatch.setattr(calibration, "_RECORDS", 20_000)
     monkeypatch.setenv("PATH", str(tmp_path))  # no other engine is found and started
-    monkeypatch.setattr(doctor, "RocksDB", lambda program: on(slow))
+    monkeypatch.setitem(ENGINES, "rocksdb", lambda _: on(slow))
     assert run(["doctor", "--calibrate", "--json", "--home", str(tmp_path)]) in (0, 1)
     told = json.loads(capsys.readouterr().out)
     assert [c["ok"] for c in told["checks"] if c["name"] == "calibration"] == [True]

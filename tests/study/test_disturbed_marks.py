@@ -1,7 +1,5 @@
 """Disturbed runs that were kept: marked in the runs of a screening and of an experiment."""
 
-import pytest
-
 from fakes.studies import open_study
 from lsmtune.analysis.experiment_runs import finish
 from lsmtune.analysis.screened import screened_lines
@@ -10,7 +8,6 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.text.swept_words import rows, swept_document
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study import runner
 from lsmtune.study.screen import screen
 from lsmtune.tables import Screen
 from lsmtune.trials import TrialResult, TrialSpec
@@ -18,11 +15,6 @@ from lsmtune.trials import TrialResult, TrialSpec
 
 def noisy(_: TrialSpec) -> TrialResult:
     return measured(others_cpu_percent=50.0)
-
-
-@pytest.fixture(autouse=True)
-def limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "DISTURBED_PERCENT", 5.0)
 
 
 def test_each_line_of_a_screening_says_what_disturbed_it(home: Home) -> None:

@@ -15,10 +15,10 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.objective import Objective, front
 from lsmtune.optimizers.base import Observation
+from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, trial_of, undisturbed
-from lsmtune.study import search as driver
 from lsmtune.study.early_stop import value_noise
 from lsmtune.study.history import History
 from lsmtune.study.search import measure_baseline, run_search
@@ -153,12 +153,21 @@ def test_a_trial_costs_the_same_after_few_trials_and_after_many(
         calls.clear()
         return measured(write_amp=1.0 + len(each) % 7)
 
-    spec = make_spec({"study": "s", "objective": "write_amp", "trials": 150, "repeats": 0}, "test")
+    spec = make_spec(
+        {
+            "study": "s",
+            "objective": "write_amp",
+            "optimizer": "random",
+            "trials": 150,
+            "repeats": 0,
+        },
+        "test",
+    )
     with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
         rng = np.random.default_rng(1)
         configs = dict.fromkeys(study.space.sample(rng) for _ in range(160))
         prepared = Prepared(iter(configs))
-        monkeypatch.setattr(driver, "make_optimizer", lambda *_: prepared)
+        monkeypatch.setitem(OPTIMIZERS, "random", lambda: prepared)
         before = sys.getprofile()
         sys.setprofile(count)
         try:

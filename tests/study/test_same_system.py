@@ -1,7 +1,9 @@
 """A study continues only on the system that it started on."""
 
+import json
+import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study import opening as studies
+from lsmtune.study.same_system import check_same_system
 from lsmtune.study.search import measure_baseline
 from lsmtune.system.host import describe_host, describe_storage
 
@@ -69,19 +71,28 @@ def test_another_engine_is_refused_and_changes_nothing(
 HOST = describe_host()
 
 
+def seem_begun_elsewhere(home: Home, **changes: Any) -> None:
+    """Let the stored study have begun on a host with these facts."""
+    with sqlite3.connect(home.path / "lsmtune.sqlite3") as database:
+        ((text,),) = database.execute("SELECT host FROM study")
+        host = json.loads(text)
+        storage = {**host["storage"], **changes.pop("storage", {})}
+        told = json.dumps({**host, **changes, "storage": storage})
+        database.execute("UPDATE study SET host = ?", (told,))
+    database.close()
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"cpu_model": "another CPU"},
         {"usable_cpus": HOST.usable_cpus + 2},
-        {"memory_bytes": round(1.2 * HOST.memory_bytes)},
+        {"memory_bytes": round(HOST.memory_bytes / 1.2)},
     ],
 )
-def test_another_host_is_refused(
-    home: Home, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
-) -> None:
+def test_another_host_is_refused(home: Home, changes: dict[str, Any]) -> None:
     work_on(home, Described())
-    monkeypatch.setattr(studies, "describe_host", lambda: replace(HOST, **changes))
+    seem_begun_elsewhere(home, **changes)
     with pytest.raises(UserError, match="another system"):
         work_on(home, Described())
 
@@ -91,25 +102,25 @@ def test_another_host_is_refused(
     [
         {"kernel": "9.9.9"},
         {"boot_id": "another"},
-        {"memory_bytes": round(1.05 * HOST.memory_bytes)},
+        {"memory_bytes": round(HOST.memory_bytes / 1.05)},
         {"max_open_files": HOST.max_open_files + 1},
     ],
 )
 def test_a_new_kernel_or_a_little_more_memory_is_allowed(
-    home: Home, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+    home: Home, changes: dict[str, Any]
 ) -> None:
     work_on(home, Described())
-    monkeypatch.setattr(studies, "describe_host", lambda: replace(HOST, **changes))
+    seem_begun_elsewhere(home, **changes)
     work_on(home, Described())
 
 
-def test_another_device_is_refused(
-    home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    here = replace(describe_storage(tmp_path), fs_type="ext4", rotational=False)
-    monkeypatch.setattr(studies, "describe_storage", lambda _: here)
-    work_on(home, Described())
+def test_another_device_is_refused(home: Home) -> None:
+    engine = Described()
+    work_on(home, engine)
+    here = replace(describe_storage(home.path), fs_type="ext4", rotational=False)
+    seem_begun_elsewhere(home, storage=asdict(here))
+    stored, facts = home.study("s"), engine.describe(home.work)
+    check_same_system(stored, SPEC, facts, HOST, here)
     for changed in (replace(here, fs_type="xfs"), replace(here, rotational=True)):
-        monkeypatch.setattr(studies, "describe_storage", lambda _, other=changed: other)
         with pytest.raises(UserError, match="another system"):
-            work_on(home, Described())
+            check_same_system(stored, SPEC, facts, HOST, changed)

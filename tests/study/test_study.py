@@ -2,6 +2,7 @@
 
 import errno
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -143,20 +144,10 @@ def test_a_time_budget_ends_the_search(home: Home) -> None:
         return smooth(spec)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lsmtune.study.runner.time", FakeTime(now))
+        patch.setattr(time, "monotonic", lambda: now[0])
         trials = tune(home, make(trials=1000, budget="35s"), slow)
     assert roles(trials)[Role.TRIAL] == 4  # the base's time does not count
     assert all(trial.duration_s == 10 for trial in trials)
-
-
-class FakeTime:
-    """A clock that the script moves."""
-
-    def __init__(self, now: list[float]) -> None:
-        self._now = now
-
-    def monotonic(self) -> float:
-        return self._now[0]
 
 
 def test_a_space_that_is_used_up_ends_the_search(home: Home) -> None:

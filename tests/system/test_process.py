@@ -10,14 +10,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from fakes.patience import PATIENCE_S, eventually
 from lsmtune.errors import UserError
-from lsmtune.system import deadline
 from lsmtune.system.deadline import Deadline, ProcessTimeout
 from lsmtune.system.process import ChildProcess, NoLine
 from lsmtune.units import MIB
@@ -262,16 +260,15 @@ def test_silence_deadline(tmp_path: Path) -> None:
     assert (timeout.value.kind, timeout.value.seconds) == ("silence", 0.3)
 
 
-def test_a_sign_of_life_resets_only_the_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = SimpleNamespace(now_s=0.0, monotonic=lambda: clock.now_s)
-    monkeypatch.setattr(deadline, "time", clock)
-    limits = Deadline(wall_s=10, silence_s=3)
-    clock.now_s = 4
+def test_a_sign_of_life_resets_only_the_silence() -> None:
+    now_s = [0.0]
+    limits = Deadline(wall_s=10, silence_s=3, clock=lambda: now_s[0])
+    now_s[0] = 4
     with pytest.raises(ProcessTimeout) as silence:
         limits.check()
     limits.heard()
     limits.check()
-    clock.now_s = 10.5
+    now_s[0] = 10.5
     limits.heard()
     with pytest.raises(ProcessTimeout) as wall:
         limits.check()

@@ -95,10 +95,11 @@ def test_a_command_runs_to_its_end_and_says_how(tmp_path: Path) -> None:
 
 
 def test_what_a_command_has_started_goes_on(tmp_path: Path) -> None:
-    told = tmp_path / "told"
-    script = f"(sleep 0.3; echo still here > {told}) & echo started"
-    assert run_command(shell(script), output=tmp_path / "output", limit_s=30) == 0
+    go, told = tmp_path / "go", tmp_path / "told"
+    script = f"(until [ -e {go} ]; do sleep 0.02; done; echo still here > {told}) & echo started"
+    assert run_command(shell(script), output=tmp_path / "output", limit_s=PATIENCE_S) == 0
     assert not told.exists()
+    go.touch()
     assert eventually(told.exists)
 
 

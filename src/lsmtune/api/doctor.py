@@ -7,19 +7,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lsmtune.engines.base import Engine
 from lsmtune.engines.libraries.installed import (
     default_engine,
     engines_folder,
     installed_engines,
 )
-from lsmtune.engines.libraries.loaded import loaded_library
 from lsmtune.engines.libraries.proof import prove
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.registry import engine_of, make_engine
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import INSTALL_DB_BENCH, DbBench
-from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
 from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.study.calibration import calibrated
@@ -122,11 +122,11 @@ def calibrate(program: str | None, home_path: Path, observer: Observer | None = 
     return Check("calibration", True, detail)
 
 
-def _usual_rocksdb(program: str | None) -> RocksDB:
+def _usual_rocksdb(program: str | None) -> Engine:
     engines = installed_engines(engines_folder()) if program is None and has_driver() else []
     if (engine := default_engine(engines)) is None:
-        return RocksDB(DbBench(program or PROGRAMS["rocksdb"]))
-    return library_engine(loaded_library(engine.record.version, None))
+        return make_engine("rocksdb", program or PROGRAMS["rocksdb"])
+    return engine_of(StudySettings(rocksdb=engine.record.version))
 
 
 def _systems(program: str | None) -> list[Check]:

@@ -14,7 +14,7 @@ from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import check_writable
 from lsmtune.study.guard import FEWEST
-from lsmtune.study.host_checks import disk_bytes
+from lsmtune.study.host_checks import disk_bytes, other_programs_percent
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
 from lsmtune.tables import Online
@@ -70,7 +70,7 @@ def plan(resolved: Resolved, home: Path, observer: Observer | None = None) -> Pl
     check_writable(home)
     prepared = prepare(resolved.settings, home, observer, source=resolved.source)
     spec, space = prepared.spec, prepared.spaces.at()
-    ready = tuple(readiness(spec, home, space))
+    ready = tuple(readiness(spec, home, space, other_programs_percent()))
     run = measured_run_time(spec, home, prepared.facts)
     return Plan(prepared.facts, prepared.spaces, home, ready, run)
 

@@ -8,7 +8,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import StudySettings
 from lsmtune.study import runner
 from lsmtune.study.enough_data import expected_flushes, study_must_flush, too_few
-from lsmtune.study.host_checks import busy_text, disk_bytes, other_programs_percent
+from lsmtune.study.host_checks import busy_text, disk_bytes
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
 
@@ -27,13 +27,16 @@ class Ready:
         return {"ok": self.ok, **self.numbers}
 
 
-def readiness(spec: StudySettings, home: Path, space: KnobSpace) -> list[Ready]:
+def readiness(
+    spec: StudySettings, home: Path, space: KnobSpace, others_percent: float
+) -> list[Ready]:
     """Return what can be said before the first run about data, disk and machine.
 
-    It measures for a second how much CPU time other programs use. The data are left out if their
-    number of flushes cannot be known before a run, or if the workload runs without end.
+    `others_percent` is the share of the CPU time that other programs use. The data are
+    left out if their number of flushes cannot be known before a run, or if the workload runs
+    without end.
     """
-    return [*_data(spec, space), _disk(spec, home), _machine(spec)]
+    return [*_data(spec, space), _disk(spec, home), _machine(spec, others_percent)]
 
 
 def _data(spec: StudySettings, space: KnobSpace) -> list[Ready]:
@@ -65,8 +68,7 @@ def _disk(spec: StudySettings, home: Path) -> Ready:
     return Ready("disk", free >= needed, text, {"free_bytes": free, "needed_bytes": needed})
 
 
-def _machine(spec: StudySettings) -> Ready:
-    others = other_programs_percent()
+def _machine(spec: StudySettings, others: float) -> Ready:
     ok = others <= runner.DISTURBED_PERCENT
     quiet = f"quiet: other programs use {others:.0f} % of the CPU"
     text = quiet if ok else busy_text(others, is_online=spec.online is not None)

@@ -9,7 +9,7 @@
 7. the stored study of this name goes on, or a new study starts from its runs
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,13 @@ from lsmtune.api.continue_study import StoredStudies, followed
 from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.errors import UserError, with_places
 from lsmtune.optimizers.registry import published_name
-from lsmtune.simulator import MODELLED_VERSION, is_installed, nearest_compared
+from lsmtune.simulator import (
+    COMPARED,
+    MODELLED_VERSION,
+    Compared,
+    is_installed,
+    nearest_compared,
+)
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.spec_defaults import SYSTEM_KEYS, unused_online
 from lsmtune.study.observer import Observer
@@ -189,21 +195,25 @@ def name_ranked_knobs(
 
 
 def with_usual_optimizer(
-    spec: StudySettings, stored: StoredStudies, tell: Callable[[str], None]
+    spec: StudySettings,
+    stored: StoredStudies,
+    tell: Callable[[str], None],
+    compared: Sequence[Compared] = COMPARED,
 ) -> StudySettings:
     """Return the spec with `guided` if the simulator supports its workload and its RocksDB.
 
-    A study that was started with another optimizer keeps the normal default.
+    `compared` has the errors of the simulator, by version. A study that was started with another
+    optimizer keeps the normal default.
     """
     if not _is_simulated(spec) or _begun_with(stored, spec.name) != _LED:
         return spec
     # The versions of db_bench and of a library are not known before they run.
-    compared = nearest_compared(spec.rocksdb or MODELLED_VERSION)
-    if compared.write_amp_error > _MOST_ERROR:
+    nearest = nearest_compared(spec.rocksdb or MODELLED_VERSION, compared)
+    if nearest.write_amp_error > _MOST_ERROR:
         tell(
             f"optimizer: {spec.optimizer}, not {_LED}, because the simulator is too inexact for "
-            f"this RocksDB: on {compared.version}, the median error of write amplification is "
-            f"{100 * compared.write_amp_error:.0f} %"
+            f"this RocksDB: on {nearest.version}, the median error of write amplification is "
+            f"{100 * nearest.write_amp_error:.0f} %"
         )
         return spec
     return spec.model_copy(update={"optimizer": _LED})

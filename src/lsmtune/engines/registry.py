@@ -1,6 +1,6 @@
 """The engines by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.embedded import Embedded
@@ -13,29 +13,20 @@ from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.engines.rocksdb.versions import Versions
 from lsmtune.engines.simulated import Simulated
 from lsmtune.engines.tikv import TiKV
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DRIVER
 from lsmtune.tables import Cluster
-
-ENGINES: dict[str, Callable[[str, Cluster], Engine]] = {
-    "rocksdb": lambda program, _: RocksDB(DbBench(program)),
-    "myrocks": lambda program, _: MyRocks(program),
-    "embedded": lambda program, _: _embedded(program, None, None, {}),
-    "tikv": TiKV,
-    "simulated": lambda _, __: Simulated(),
-}
+from lsmtune.workloads import EngineName
 
 
-def make_engine(name: str, program: str, cluster: Cluster | None = None) -> Engine:
-    """Return the engine of that name with its program; UserError for an unknown name.
+def make_engine(name: EngineName, program: str, cluster: Cluster | None = None) -> Engine:
+    """Return the engine of that name with its program, as a new study without other keys has it.
 
     `cluster` has the addresses of the user's TiKV. Without it, TiKV runs on this machine at the
     default ports.
     """
-    if name not in ENGINES:
-        raise UserError(f"engine: {unknown_word('engine', name, ENGINES)}")
-    return ENGINES[name](program, cluster or Cluster())
+    return engine_of(StudySettings(engine=name, program=program, tikv=cluster))
 
 
 def engine_of(spec: StudySettings) -> Engine:
@@ -43,27 +34,26 @@ def engine_of(spec: StudySettings) -> Engine:
 
     UserError if the RocksDB of the study is not installed, or if its library cannot be read.
     """
+    return ENGINES[spec.engine](spec)
+
+
+def _rocksdb(spec: StudySettings) -> Engine:
     if spec.versions:
-        engines = {v: library_engine(loaded_library(v, None)) for v in spec.versions}
-        return Versions(engines)
-    if spec.engine == "embedded":
-        own: dict[str, str] = dict((spec.libraries or {}).items())
-        return _embedded(spec.program, spec.rocksdb, spec.library, own)
+        return Versions({v: library_engine(loaded_library(v, None)) for v in spec.versions})
     if spec.rocksdb is None and spec.library is None:
-        return make_engine(spec.engine, spec.program, spec.tikv)
+        return RocksDB(DbBench(spec.program))
     return library_engine(loaded_library(spec.rocksdb, spec.library))
 
 
-def _embedded(
-    program: str, rocksdb: str | None, library: str | None, libraries: Mapping[str, str]
-) -> Embedded:
+def _embedded(spec: StudySettings) -> Embedded:
     """Return the engine of embedded stores, with the default RocksDB if none is named."""
-    if program != DRIVER:
+    if spec.program != DRIVER:
         raise UserError(
-            f"program: {program}: the engine embedded runs only {DRIVER}; remove program, and give "
-            "a study that another program has measured a new name"
+            f"program: {spec.program}: the engine embedded runs only {DRIVER}; remove program, "
+            "and give a study that another program has measured a new name"
         )
-    if rocksdb is None and library is None:
+    rocksdb = spec.rocksdb
+    if rocksdb is None and spec.library is None:
         usual = default_engine(installed_engines(engines_folder()))
         if usual is None:
             raise UserError(
@@ -71,4 +61,15 @@ def _embedded(
                 "installs one"
             )
         rocksdb = usual.record.version
-    return Embedded(loaded_library(rocksdb, library), libraries)
+    own: dict[str, str] = dict((spec.libraries or {}).items())
+    return Embedded(loaded_library(rocksdb, spec.library), own)
+
+
+ENGINES: dict[EngineName, Callable[[StudySettings], Engine]] = {
+    "rocksdb": _rocksdb,
+    "myrocks": lambda spec: MyRocks(spec.program),
+    "embedded": _embedded,
+    "tikv": lambda spec: TiKV(spec.program, spec.tikv or Cluster()),
+    "simulated": lambda _: Simulated(),
+}
+"""What makes the engine of a study, by the name of the engine."""

@@ -21,6 +21,9 @@ Regressor = Any
 Places = NDArray[np.int64]
 """Places of runs."""
 
+Choose = Callable[[Floats, Floats, int], str]
+"""Returns the name of a model, from the runs that choose it and a seed."""
+
 FOREST = "random forest"
 _TREES = 100
 _FOLDS = 5
@@ -133,16 +136,20 @@ class Fold:
         return float(r2_score(outcome[self.test], self.fitted.predict(matrix[self.test])))
 
 
-def nested_folds(matrix: Floats, outcome: Floats, repeats: int, seed: int) -> Iterator[Fold]:
+def nested_folds(
+    matrix: Floats, outcome: Floats, repeats: int, seed: int, choose: Choose | None = None
+) -> Iterator[Fold]:
     """Repeated cross-validation over all models: no run judges a model that it helped to choose.
 
-    For each fold an inner cross-validation on the rest chooses the model. This takes most of the
-    time, so of more than 200 runs, at most 200 choose the model once and judge nothing.
+    For each fold `choose`, by default an inner cross-validation, chooses the model on the rest.
+    This takes most of the time, so of more than 200 runs, at most 200 choose the model once and
+    judge nothing.
     """
     choosing = _choosing(len(outcome), seed)
-    name = _best_model(matrix[choosing], outcome[choosing], seed) if len(choosing) else None
+    choose = choose or _best_model
+    name = choose(matrix[choosing], outcome[choosing], seed) if len(choosing) else None
     for number, train, test in _splits(len(outcome), repeats, seed):
-        chosen = name or _best_model(matrix[train], outcome[train], number)
+        chosen = name or choose(matrix[train], outcome[train], number)
         yield Fold(chosen, test, fitted_model(chosen, number, matrix[train], outcome[train]))
 
 

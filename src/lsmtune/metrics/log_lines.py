@@ -24,7 +24,7 @@ STAMP_LENGTH = 26
 _CHUNK_BYTES = 1 << 18
 _LONGEST_LINE_BYTES = 1 << 20
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_MOST_UNPACKED_BYTES = 512 * MIB
+MOST_UNPACKED_BYTES = 512 * MIB
 """A gzip file of 2 MB can contain 2 GB, which takes half a minute."""
 MOST_LINES = 5_000_000
 """A LOG of 1 GB has fewer lines. Other texts can have hundreds of millions."""
@@ -33,23 +33,30 @@ _STAMP_FORMAT = "%Y/%m/%d-%H:%M:%S.%f"
 _QUARTER_HOUR_MICROS = 15 * 60 * 10**6
 
 
-def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
+def read_lines(
+    path: Path,
+    faults: list[str],
+    *,
+    most_lines: int = MOST_LINES,
+    most_unpacked_bytes: int = MOST_UNPACKED_BYTES,
+) -> Iterator[str]:
     """Yield the lines without their ends; problems are added to `faults`.
 
     The text is UTF-8, or UTF-16 with its byte order mark. Other bytes are replaced. A line of more
-    than 1 MiB is skipped; RocksDB writes none. Raises UserError if the file is missing or not
+    than 1 MiB is skipped; RocksDB writes none. About `most_lines` lines are read, and so many bytes
+    of a gzip file or of standard input. Raises UserError if the file is missing or not
     readable.
     """
     rest = b""
     overlong, count = 0, 0
-    for chunk in _as_utf_8(_chunks(path, faults)):
+    for chunk in _as_utf_8(_chunks(path, faults, most_unpacked_bytes)):
         whole, newline, tail = chunk.rpartition(b"\n")
         if newline:
             text = (rest + whole).decode("utf-8", "replace").replace("\r\n", "\n")
             lines = text.removesuffix("\r").split("\n")
             yield from lines
             count += len(lines)
-            if count > MOST_LINES:
+            if count > most_lines:
                 faults.append(f"lsmtune read only the first {count:,} lines")
                 return
         rest = tail if newline else rest + tail
@@ -76,9 +83,9 @@ def _as_utf_8(chunks: Iterator[bytes]) -> Iterator[bytes]:
     yield from chunks
 
 
-def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
+def _chunks(path: Path, faults: list[str], most_bytes: int) -> Iterator[bytes]:
     if path == STANDARD_INPUT:
-        yield from _of_standard_input(faults)
+        yield from _of_standard_input(faults, most_bytes)
         return
     check_regular(path, str(path))
     try:
@@ -90,39 +97,36 @@ def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
                     yield chunk
                 return
             with gzip.open(file) as unpacked:
-                yield from _unpacked(unpacked, faults)
+                yield from _unpacked(unpacked, faults, most_bytes)
     except OSError as error:
         raise UserError(f"{path}: cannot read the file: {error.strerror or error}") from error
 
 
-def _of_standard_input(faults: list[str]) -> Iterator[bytes]:
+def _of_standard_input(faults: list[str], most_bytes: int) -> Iterator[bytes]:
     file = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # for peek
     if file.peek(len(GZIP))[: len(GZIP)] == GZIP:
         with gzip.open(file) as unpacked:
-            yield from _unpacked(unpacked, faults)
+            yield from _unpacked(unpacked, faults, most_bytes)
         return
     read = 0
     while chunk := file.read1(_CHUNK_BYTES):
         yield chunk
         read += len(chunk)
-        if read > _MOST_UNPACKED_BYTES:
-            faults.append(
-                f"lsmtune read only the first {_MOST_UNPACKED_BYTES // MIB} MiB of standard input"
-            )
+        if read > most_bytes:
+            faults.append(f"lsmtune read only the first {most_bytes // MIB} MiB of standard input")
             return
 
 
-def _unpacked(file: gzip.GzipFile, faults: list[str]) -> Iterator[bytes]:
+def _unpacked(file: gzip.GzipFile, faults: list[str], most_bytes: int) -> Iterator[bytes]:
     """What can be unpacked; small pieces, so that little is lost where the file is cut."""
     unpacked = 0
     try:
         while chunk := file.read1(_CHUNK_BYTES):
             yield chunk
             unpacked += len(chunk)
-            if unpacked > _MOST_UNPACKED_BYTES:
+            if unpacked > most_bytes:
                 faults.append(
-                    f"lsmtune read only the first {_MOST_UNPACKED_BYTES // MIB} MiB of the "
-                    "unpacked file"
+                    f"lsmtune read only the first {most_bytes // MIB} MiB of the unpacked file"
                 )
                 return
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

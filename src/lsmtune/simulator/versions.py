@@ -1,5 +1,6 @@
 """Versions of RocksDB for which predictions were compared with real runs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lsmtune.knobs.defaults import nearest_of
@@ -17,10 +18,10 @@ COMPARED = (Compared("7.8.3", 0.042), Compared("11.8.1", 0.064))
 """The errors are from benchmarks/results/simulator.json. A test compares them."""
 
 
-def nearest_compared(version: str) -> Compared:
+def nearest_compared(version: str, compared: Sequence[Compared] = COMPARED) -> Compared:
     """Return the version that is nearest to a version and was compared with real runs."""
-    nearest = nearest_of(version, [each.version for each in COMPARED])
-    return next(each for each in COMPARED if each.version == nearest)
+    nearest = nearest_of(version, [each.version for each in compared])
+    return next(each for each in compared if each.version == nearest)
 
 
 def modelled_text(version: str) -> str:

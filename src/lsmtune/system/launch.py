@@ -6,8 +6,8 @@ import fcntl
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -109,24 +109,27 @@ def run_command(argv: Sequence[str], *, output: Path, limit_s: float) -> int:
     when it cannot be executed, ProcessTimeout when it takes longer than the limit; then it alone
     is killed.
     """
-    limit = time.monotonic() + limit_s
+    interrupted = False
+    # Only the main thread is interrupted, at any moment; so another one starts and awaits it.
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(_run, argv, output, limit_s)
+        while not ended.done():
+            try:
+                wait([ended])
+            except KeyboardInterrupt:
+                interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt
+    return ended.result()
+
+
+def _run(argv: Sequence[str], output: Path, limit_s: float) -> int:
     with output.open("ab") as told, Path(os.devnull).open("rb") as nothing:
         streams = Streams(nothing, told, told)
         process = start(argv, Path.cwd(), os.environ, streams, outlives=True)
-    interrupted = False
-    while process.poll() is None:
-        if time.monotonic() >= limit:
-            _end(process)
-            raise ProcessTimeout("wall", limit_s)
-        try:
-            time.sleep(_POLL_S)
-        except KeyboardInterrupt:
-            interrupted = True
-    if interrupted:
-        raise KeyboardInterrupt
-    return int(process.returncode)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
+    try:
+        return process.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise ProcessTimeout("wall", limit_s) from None

@@ -17,20 +17,21 @@ RECORDS = store_check.RECORDS
 _LIMIT_S = 60.0
 
 
-def prove(library: Path, version: str, folder: Path) -> None:
+def prove(library: Path, version: str, folder: Path, limit_s: float = _LIMIT_S) -> None:
     """Open a store in the folder with the library, write, flush, read back, close.
 
-    Raises UserError if that fails, or if the store's LOG names another version.
+    Raises UserError if that fails, if it takes more than `limit_s` seconds, or if the store's LOG
+    names another version.
     """
     store = folder / "store"
-    if (problem := _problem(library, store, folder)) is not None:
+    if (problem := _problem(library, store, folder, limit_s)) is not None:
         raise UserError(f"the library does not work: {problem}")
     found = read_log(read_lines(store / "LOG", [])).version
     if found != release_of(version):
         raise UserError(f"the library is RocksDB {found or 'of an unknown version'}")
 
 
-def _problem(library: Path, store: Path, folder: Path) -> str | None:
+def _problem(library: Path, store: Path, folder: Path, limit_s: float) -> str | None:
     """Run the check; return the problem, or None if there is none."""
     errors = folder / "stderr"
     with ChildProcess(
@@ -39,8 +40,8 @@ def _problem(library: Path, store: Path, folder: Path) -> str | None:
         cwd=folder, stdout_path=folder / "stdout", stderr_path=errors, env={},
     ) as child:  # fmt: skip
         try:
-            lines = child.drain(Deadline(wall_s=_LIMIT_S, silence_s=_LIMIT_S))
-            status = child.wait(_LIMIT_S)
+            lines = child.drain(Deadline(wall_s=limit_s, silence_s=limit_s))
+            status = child.wait(limit_s)
         except ProcessTimeout as timeout:
             return f"its check does not end: {timeout}"
     if status.returncode or not lines:
