@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.remarks import Remarks
 from lsmtune.api import readiness as checked
 from lsmtune.api.plan import Plan, plan_document
 from lsmtune.cli.main import run
@@ -12,7 +13,7 @@ from lsmtune.cli.plan import plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.study import busy, runner
+from lsmtune.study import host_checks, runner
 from lsmtune.study.opening import describe
 
 
@@ -46,10 +47,12 @@ def test_the_json_plan_has_the_readiness(
 
 @pytest.mark.parametrize("accept_noise", [False, True])
 def test_a_busy_host_is_named(monkeypatch: pytest.MonkeyPatch, accept_noise: bool) -> None:
-    monkeypatch.setattr(busy, "other_programs_percent", lambda: 40.0)
-    assert "40 %" in str(busy.busy_remark(spec(), accept_noise=accept_noise))
-    monkeypatch.setattr(busy, "other_programs_percent", lambda: 4.0)
-    assert busy.busy_remark(spec(), accept_noise=accept_noise) is None
+    observer = Remarks()
+    for others in (40.0, 4.0):
+        monkeypatch.setattr(host_checks, "other_programs_percent", lambda value=others: value)
+        host_checks.remark_busy(spec(), observer, accept_noise=accept_noise)
+    [remark] = observer.remarks
+    assert "40 %" in remark
 
 
 def test_online_tuning_repeats_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.scripted import Script
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.study import disk_space, opening
+from lsmtune.study import host_checks, opening
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
@@ -271,7 +271,7 @@ def _continue(study: Recorded, patch: pytest.MonkeyPatch, script: Script) -> Non
 def _run_on(engine: Engine, patch: pytest.MonkeyPatch) -> None:
     """Let commands run an engine that needs no space on the disk."""
     patch.setattr(opening, "engine_of", lambda _: engine)
-    patch.setattr(disk_space, "free_bytes", lambda _: 1 << 60)
+    patch.setattr(host_checks, "free_bytes", lambda _: 1 << 60)
 
 
 def _enter_on_this_host(enter: Enter, version: str) -> Path:

@@ -31,7 +31,7 @@ from lsmtune import cli
 from lsmtune.engines.libraries import maven
 from lsmtune.report.canvas import canvas
 from lsmtune.report.page import packed_plotly
-from lsmtune.study import busy, calibration, runner
+from lsmtune.study import calibration, host_checks, runner
 
 _TESTS = Path(__file__).parents[1]
 _NUMBER = struct.Struct("i")
@@ -203,7 +203,7 @@ def be_quick() -> None:
     calibration needs shorter runs, and nothing is downloaded: jars come from the test.
     """
     runner.DISTURBED_PERCENT = 100.0
-    busy._QUIET_S = 0.01
+    host_checks._QUIET_S = 0.01
     calibration._RECORDS = 10_000
     maven.fetch_jar = fetch_as_told
 
