@@ -11,7 +11,7 @@ from lsmtune.api.plan import Plan, plan_document
 from lsmtune.cli.main import run
 from lsmtune.cli.plan import plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured
-from lsmtune.spaces import knob_space
+from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study import host_checks, runner
 from lsmtune.study.opening import describe
@@ -35,9 +35,9 @@ def test_the_json_plan_has_the_readiness(
     for num, is_enough in ((1_000_000, True), (1000, False)):
         asked = spec(num)
         facts, ground = describe(asked, engine, tmp_path)
-        space = knob_space(asked, ground)
-        ready = checked.readiness(asked, tmp_path, space)
-        found = Plan(asked, tmp_path, facts, ground, space, tuple(ready), None)
+        spaces = KnobSpaces(asked, ground)
+        ready = checked.readiness(asked, tmp_path, spaces.at())
+        found = Plan(facts, spaces, tmp_path, tuple(ready), None)
         document = plan_document(found)["ready"]
         assert document["data"]["ok"] is is_enough
         assert (document["data"]["flushes"] >= document["data"]["needed_flushes"]) is is_enough
@@ -68,9 +68,9 @@ def test_a_disk_that_is_too_small_is_named(
     monkeypatch.setattr(checked, "free_bytes", lambda _: free)
     monkeypatch.setattr(checked, "other_programs_percent", lambda: 0.0)
     facts, ground = describe(spec(), ScriptedEngine(lambda _: measured()), tmp_path)
-    space = knob_space(spec(), ground)
-    ready = checked.readiness(spec(), tmp_path, space)
-    found = Plan(spec(), tmp_path, facts, ground, space, tuple(ready), None)
+    spaces = KnobSpaces(spec(), ground)
+    ready = checked.readiness(spec(), tmp_path, spaces.at())
+    found = Plan(facts, spaces, tmp_path, tuple(ready), None)
     document = plan_document(found)["ready"]
     assert document["disk"]["ok"] is is_enough
     assert document["disk"]["free_bytes"] == free
@@ -79,8 +79,8 @@ def test_a_disk_that_is_too_small_is_named(
 def test_a_plan_without_pairs_has_no_verification(tmp_path: Path) -> None:
     asked = make_spec({"study": "s", "workload": {"num": 1_000_000}, "pairs": 0}, "test")
     facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
-    space = knob_space(asked, ground)
-    lines = plan_lines(Plan(asked, tmp_path, facts, ground, space, (), None))
+    spaces = KnobSpaces(asked, ground)
+    lines = plan_lines(Plan(facts, spaces, tmp_path, (), None))
     (line,) = (line for line in lines if line.startswith("verification"))
     assert "pairs of runs" not in line
     assert "--pairs 0" in line
@@ -93,9 +93,9 @@ def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(
     given = {"study": "s", "workload": "overwrite", "rocksdb": "11.8.1", "trials": 4}
     asked = make_spec({**given, "online": {"window_s": 2, "windows": 6}}, "test")
     facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
-    space = knob_space(asked, ground)
-    ready = checked.readiness(asked, tmp_path, space)
-    found = Plan(asked, tmp_path, facts, ground, space, tuple(ready), None)
+    spaces = KnobSpaces(asked, ground)
+    ready = checked.readiness(asked, tmp_path, spaces.at())
+    found = Plan(facts, spaces, tmp_path, tuple(ready), None)
     document = plan_document(found)
     assert document["runs"] == {"base": 0, "trials": 4, "pairs": 0}
     assert document["online"] == {"changes": 4, "window_s": 2, "windows": 6}

@@ -118,7 +118,7 @@ def followed(
         )
     if (study := stored.find(spec.name)) is None:
         return _not_there(spec, new_baseline), None
-    _check_optimizer(spec, study, stored.path)
+    _check_optimizer(spec, study, stored.path.absolute())
     changed = set(spec.changed_since(study.settings))
     if new_baseline:
         update: dict[str, Any] = {"warm_start": (study.name,)}

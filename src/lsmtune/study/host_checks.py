@@ -17,17 +17,6 @@ _SPACE_FACTOR = 4
 """Maximum disk space of a trial, as a multiple of the bytes that it writes."""
 
 
-def check_host(
-    spec: StudySettings, home: Home, observer: Observer, *, accept_noise: bool = False
-) -> None:
-    """Check the disk space; the observer hears if other programs use too much CPU time.
-
-    UserError if the disk of the home may be too small for the trials.
-    """
-    check_space(spec, home)
-    remark_busy(spec, observer, accept_noise=accept_noise)
-
-
 def disk_bytes(spec: StudySettings) -> int:
     """Return the maximum disk space that trials take at a time."""
     if spec.engine in ELSEWHERE:
