@@ -4,17 +4,18 @@ import re
 from pathlib import Path
 
 import pytest
-from lsmtune.study.busy import busy_remark
-from lsmtune.study.description import describe
 
 from fakes.disks import with_free_bytes
+from fakes.remarks import Remarks
 from lsmtune.api.plan import Plan, plan_document
 from lsmtune.api.readiness import readiness
 from lsmtune.cli.main import run
 from lsmtune.cli.plan_lines import plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured
-from lsmtune.spaces import knob_space
+from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import StudySettings, make_spec
+from lsmtune.study.host_checks import remark_busy
+from lsmtune.study.opening import describe
 
 
 def spec(num: int = 1_000_000) -> StudySettings:
@@ -27,9 +28,9 @@ def test_the_json_plan_has_the_readiness(tmp_path: Path, others: float, quiet: b
     for num, is_enough in ((1_000_000, True), (1000, False)):
         asked = spec(num)
         facts, ground = describe(asked, engine, tmp_path)
-        space = knob_space(asked, ground)
-        ready = readiness(asked, tmp_path, space, others)
-        found = Plan(asked, tmp_path, facts, ground, space, tuple(ready), None)
+        spaces = KnobSpaces(asked, ground)
+        ready = readiness(asked, tmp_path, spaces.at(), others)
+        found = Plan(facts, spaces, tmp_path, tuple(ready), None)
         document = plan_document(found)["ready"]
         assert document["data"]["ok"] is is_enough
         assert (document["data"]["flushes"] >= document["data"]["needed_flushes"]) is is_enough
@@ -39,11 +40,11 @@ def test_the_json_plan_has_the_readiness(tmp_path: Path, others: float, quiet: b
 
 @pytest.mark.parametrize("accept_noise", [False, True])
 def test_a_busy_host_is_named(accept_noise: bool) -> None:
-    def remark(percent: float) -> str | None:
-        return busy_remark(spec(), accept_noise=accept_noise, percent=lambda: percent)
-
-    assert "40 %" in str(remark(40.0))
-    assert remark(4.0) is None
+    observer = Remarks()
+    for others in (40.0, 4.0):
+        remark_busy(spec(), observer, accept_noise=accept_noise, percent=lambda found=others: found)
+    [remark] = observer.remarks
+    assert "40 %" in remark
 
 
 def test_online_tuning_repeats_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,9 +59,9 @@ def test_a_disk_that_is_too_small_is_named(
 ) -> None:
     with_free_bytes(free, monkeypatch)
     facts, ground = describe(spec(), ScriptedEngine(lambda _: measured()), tmp_path)
-    space = knob_space(spec(), ground)
-    ready = readiness(spec(), tmp_path, space, 0.0)
-    found = Plan(spec(), tmp_path, facts, ground, space, tuple(ready), None)
+    spaces = KnobSpaces(spec(), ground)
+    ready = readiness(spec(), tmp_path, spaces.at(), 0.0)
+    found = Plan(facts, spaces, tmp_path, tuple(ready), None)
     document = plan_document(found)["ready"]
     assert document["disk"]["ok"] is is_enough
     assert document["disk"]["free_bytes"] == free
@@ -69,8 +70,8 @@ def test_a_disk_that_is_too_small_is_named(
 def test_a_plan_without_pairs_has_no_verification(tmp_path: Path) -> None:
     asked = make_spec({"study": "s", "workload": {"num": 1_000_000}, "pairs": 0}, "test")
     facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
-    space = knob_space(asked, ground)
-    lines = plan_lines(Plan(asked, tmp_path, facts, ground, space, (), None))
+    spaces = KnobSpaces(asked, ground)
+    lines = plan_lines(Plan(facts, spaces, tmp_path, (), None))
     (line,) = (line for line in lines if line.startswith("verification"))
     assert "pairs of runs" not in line
     assert "--pairs 0" in line
@@ -80,9 +81,9 @@ def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(tmp_path: Path) -
     given = {"study": "s", "workload": "overwrite", "rocksdb": "11.8.1", "trials": 4}
     asked = make_spec({**given, "online": {"window_s": 2, "windows": 6}}, "test")
     facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
-    space = knob_space(asked, ground)
-    ready = readiness(asked, tmp_path, space, 0.0)
-    found = Plan(asked, tmp_path, facts, ground, space, tuple(ready), None)
+    spaces = KnobSpaces(asked, ground)
+    ready = readiness(asked, tmp_path, spaces.at(), 0.0)
+    found = Plan(facts, spaces, tmp_path, tuple(ready), None)
     document = plan_document(found)
     assert document["runs"] == {"base": 0, "trials": 4, "pairs": 0}
     assert document["online"] == {"changes": 4, "window_s": 2, "windows": 6}

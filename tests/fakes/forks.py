@@ -33,7 +33,7 @@ from lsmtune.cli.progress import TerminalObserver
 from lsmtune.engines.libraries import maven
 from lsmtune.report.canvas import Chart
 from lsmtune.report.page import packed_plotly
-from lsmtune.study import busy, calibration, runner
+from lsmtune.study import calibration, host_checks, runner
 
 _TESTS = Path(__file__).parents[1]
 _NUMBER = struct.Struct("i")
@@ -207,7 +207,7 @@ def be_quick() -> None:
     """
     unwrap(TerminalObserver.working).__defaults__ = (3600.0,)
     runner.DISTURBED_PERCENT = 100.0
-    busy._QUIET_S = 0.01
+    host_checks._QUIET_S = 0.01
     calibration._RECORDS = 10_000
     maven.fetch_jar = fetch_as_told
 

@@ -125,7 +125,7 @@ def followed(
     home, study = stored.home, stored.find(spec.name)
     if home is None or study is None:
         return _not_there(spec, new_baseline), None
-    _check_optimizer(spec, study, stored.path)
+    _check_optimizer(spec, study, stored.path.absolute())
     changed = set(spec.changed_since(study.settings))
     guides = new_baseline and can_guide(home, study.name, spec)
     if new_baseline:

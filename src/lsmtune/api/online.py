@@ -13,7 +13,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.report.text.baseline_text import baseline_lines, online_lines
 from lsmtune.report.text.words import Ratio, counted, option_value
 from lsmtune.store.home import Home
-from lsmtune.study.host_checks import check_host
+from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.observer import Observer
 from lsmtune.study.online import Step, tune_online
 from lsmtune.study.opening import open_session, prepare
@@ -72,8 +72,9 @@ def run_online(
     steps: list[Step] = []
     problem: LsmtuneError | None = None
     with Home(home_path, create=True) as home:
-        check_host(spec, home, observer)
+        check_space(spec, home)
         with open_session(home, prepared, observer) as study:
+            remark_busy(spec, observer)
             if done := len(study.trials()):
                 observer.remark(
                     f"study {spec.name!r}: earlier calls tried {counted(done, 'change')}; this "

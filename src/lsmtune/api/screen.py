@@ -9,7 +9,7 @@ from lsmtune.analysis.screened import screened_lines
 from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.host_checks import check_host
+from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.screen import screen as run_configs
@@ -76,8 +76,9 @@ def screen(
     prepared = prepare(spec, home_path, observer)
     spec = prepared.spec
     with Home(home_path, create=True) as home:
-        check_host(spec, home, observer, accept_noise=accept_noise)
+        check_space(spec, home)
         with open_session(home, prepared, observer, accept_noise=accept_noise) as study:
+            remark_busy(spec, observer, accept_noise=accept_noise)
             most = 1 if spec.engine == "tikv" else describe_host().logical_cpus // _CPUS_A_RUN
             side_by_side = jobs or max(1, most)
             remark = run_configs(study, table, side_by_side)

@@ -7,7 +7,7 @@ from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import result_of
 from lsmtune.store.home import Home
-from lsmtune.study.host_checks import check_host
+from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.simplify import simplify_winner
@@ -29,8 +29,9 @@ def simplify(
         check_searches(spec)
         ask_for_home(opened.path, spec.model_dump(), consent)
         prepared = prepare(spec, opened.path, observer)
-        check_host(prepared.spec, opened, observer, accept_noise=accept_noise)
+        check_space(prepared.spec, opened)
         with open_session(opened, prepared, observer, accept_noise=accept_noise) as session:
+            remark_busy(session.spec, observer, accept_noise=accept_noise)
             simplify_winner(session)
             verify_contenders(session)
         result = result_of(opened, session.record)

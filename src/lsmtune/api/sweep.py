@@ -18,7 +18,7 @@ from lsmtune.report.text.baseline_text import baseline_lines
 from lsmtune.report.text.swept_words import rows, swept_document
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.host_checks import check_host
+from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.record import study_catalogue
@@ -97,8 +97,9 @@ def sweep(
     for remark in version_remarks(prepared.ground.base):
         observer.remark(remark)
     with Home(home_path, create=True) as home:
-        check_host(prepared.spec, home, observer, accept_noise=accept_noise)
+        check_space(prepared.spec, home)
         with open_session(home, prepared, observer, accept_noise=accept_noise) as study:
+            remark_busy(study.spec, observer, accept_noise=accept_noise)
             swept = finished(study, observer).swept
             return SweptStudy(swept, view_of(home, study.record))
 

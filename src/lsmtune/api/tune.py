@@ -15,7 +15,7 @@ from lsmtune.report.text.words import counted
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.enough_data import study_must_flush
-from lsmtune.study.host_checks import check_host
+from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, open_session, prepare, rule_of_new
@@ -47,8 +47,9 @@ def tune(
     _check_searches(resolved)
     prepared = prepare(spec, home, observer, source=resolved.source)
     with Home(home, create=True) as opened:
-        check_host(prepared.spec, opened, observer, accept_noise=accept_noise)
+        check_space(prepared.spec, opened)
         with open_session(opened, prepared, observer, accept_noise=accept_noise) as study:
+            remark_busy(study.spec, observer, accept_noise=accept_noise)
             _remark_start(study, prepared, observer, verbose=verbose)
             _measure_baseline(study, observer)
             search(study, lambda ended: observer.remark(f"search ended: {ended}"))

@@ -55,8 +55,8 @@ def verify(
     observer = observer or Observer()
     with Home(home, create=False) as opened:
         prepared, scale, workload = _prepared(opened, asked, observer, consent)
-        remark_busy(prepared.spec, observer, accept_noise=accept_noise)
         with open_session(opened, prepared, observer, accept_noise=accept_noise) as study:
+            remark_busy(study.spec, observer, accept_noise=accept_noise)
             plan = _plan(study, asked, scale, workload)
             _check_disk(plan, study.spec, opened)
             if scale != study.spec.scale:

@@ -21,7 +21,7 @@ from lsmtune.report.text.words import listed
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
-from lsmtune.study.host_checks import check_host
+from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.record import read_record
@@ -88,8 +88,9 @@ def _compared(
     _check_same_baseline(home.study(name), spec, home, prepared.facts, prepared.ground)
     for remark in version_remarks(prepared.ground.base):
         observer.remark(remark)
-    check_host(spec, home, observer, accept_noise=accept_noise)
+    check_space(spec, home)
     with open_session(home, prepared, observer, accept_noise=accept_noise) as session:
+        remark_busy(spec, observer, accept_noise=accept_noise)
         result = finished(session, observer)
         view = view_of(home, session.record)
     upgrade = compare_versions(table, result.outcome.runs)

@@ -1,6 +1,7 @@
 """Checks of this host before the first run: enough disk space, and no busy programs."""
 
 import time
+from collections.abc import Callable
 
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.errors import Argument, UserError
@@ -15,17 +16,6 @@ from lsmtune.units import format_bytes
 _QUIET_S = 1.0
 _SPACE_FACTOR = 4
 """Maximum disk space of a trial, as a multiple of the bytes that it writes."""
-
-
-def check_host(
-    spec: StudySettings, home: Home, observer: Observer, *, accept_noise: bool = False
-) -> None:
-    """Check the disk space; the observer hears if other programs use too much CPU time.
-
-    UserError if the disk of the home may be too small for the trials.
-    """
-    check_space(spec, home)
-    remark_busy(spec, observer, accept_noise=accept_noise)
 
 
 def disk_bytes(spec: StudySettings) -> int:
@@ -48,21 +38,30 @@ def check_space(spec: StudySettings, home: Home) -> None:
         )
 
 
-def remark_busy(spec: StudySettings, observer: Observer, *, accept_noise: bool = False) -> None:
-    """Warn the observer before the first run if other programs would disturb the runs."""
-    if spec.engine in ELSEWHERE:
-        return
-    others = other_programs_percent()
-    if others > DISTURBED_PERCENT:
-        is_online = spec.online is not None
-        observer.remark(busy_text(others, accept_noise=accept_noise, is_online=is_online))
-
-
 def other_programs_percent() -> float:
     """Measure for a second the share of the CPU time that other programs use, in percent."""
     meter = CpuMeter()
     time.sleep(_QUIET_S)
     return meter.stop().others_cpu_percent(0.0)
+
+
+def remark_busy(
+    spec: StudySettings,
+    observer: Observer,
+    *,
+    accept_noise: bool = False,
+    percent: Callable[[], float] = other_programs_percent,
+) -> None:
+    """Warn the observer before the first run if other programs would disturb the runs.
+
+    `percent` measures the share of the CPU time that other programs use.
+    """
+    if spec.engine in ELSEWHERE:
+        return
+    others = percent()
+    if others > DISTURBED_PERCENT:
+        is_online = spec.online is not None
+        observer.remark(busy_text(others, accept_noise=accept_noise, is_online=is_online))
 
 
 def busy_text(others_percent: float, *, accept_noise: bool = False, is_online: bool = False) -> str:
