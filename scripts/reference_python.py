@@ -1,7 +1,10 @@
 """The reference page of `import lsmtune`, from the docstrings of its public names."""
 
+import dataclasses
 import inspect
 from collections.abc import Iterator
+from functools import cached_property
+from textwrap import wrap
 from typing import Any
 
 import lsmtune
@@ -11,6 +14,9 @@ _FUNCTIONS = ("tune", "verify", "result", "studies", "inspect", "simulate", "imp
 _RECORDS = ("Result", "Claim", "Interval", "Inspection", "Simulation", "ImportanceResult")
 _WITH_METHODS = ("Result", "Simulation", "ImportanceResult", "Observer")
 _OTHERS = ("Observer", "LsmtuneError", "UserError", "Cancelled", "StudySettings", "Knob", "Metric")
+
+
+_WIDTH = 100
 
 
 def python() -> str:
@@ -72,11 +78,26 @@ def _class(name: str, kind: Any) -> Iterator[str]:
     yield ""
     text = inspect.getdoc(kind) or ""
     yield from _paragraphs(text if name in _RECORDS else text.partition("\n\n")[0])
+    if name in _RECORDS:
+        yield "Fields:"
+        yield ""
+        yield "```text"
+        yield from wrap(", ".join(_fields(kind)), _WIDTH)
+        yield "```"
+        yield ""
     if name not in _WITH_METHODS:
         return
     for member, value in vars(kind).items():
         if not member.startswith("_") and inspect.isfunction(value) and inspect.getdoc(value):
             yield from _function(f"{name}.{member}", value, "####")
+
+
+def _fields(kind: Any) -> Iterator[str]:
+    """Give the names of the fields and properties of a record."""
+    yield from (field.name for field in dataclasses.fields(kind) if field.repr)
+    for name, value in vars(kind).items():
+        if not name.startswith("_") and isinstance(value, property | cached_property):
+            yield name
 
 
 def _paragraphs(text: str, skip: int = 0) -> Iterator[str]:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import lsmtune
+from lsmtune.api.run_time import rest_text
 from lsmtune.cli.main import run
+from lsmtune.spec import make_spec
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
@@ -133,6 +135,16 @@ def test_the_command_line_names_flags_in_the_same_errors(
     assert "lsmtune: --num 10: must be at least 1000" in capsys.readouterr().err
     assert run(["simulate", "--set", "block_size"]) == 2
     assert "lsmtune: --set: invalid change 'block_size'" in capsys.readouterr().err
+
+
+def test_a_simulation_is_short_in_a_notebook() -> None:
+    simulation = lsmtune.simulate(num=20_000, changes="block_size=8KiB")
+    assert repr(simulation) == "<lsmtune.Simulation of defaults, block_size = 8 KiB>"
+
+
+def test_the_rest_of_a_study_with_a_fixed_number_of_runs_has_one_time() -> None:
+    spec = make_spec(KEYS, "test")
+    assert rest_text(spec, 3, 10.0) == "the first run took 10 s; the rest takes about 40 s (4 runs)"
 
 
 def test_one_file_in_a_list_is_read_as_the_file_itself() -> None:

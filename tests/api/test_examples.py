@@ -12,7 +12,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("library")]
 
 
-QUICK = "accept_noise=True, simplify=False, max_pairs=6, trials=2"
+QUICK = "accept_noise=True, max_pairs=6, trials=2"
 """Other programs may run at the same time, and a disturbed run would be repeated."""
 
 

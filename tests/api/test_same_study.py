@@ -157,5 +157,5 @@ def test_pairs_and_homes_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     lsmtune.tune(**{**FAST, "pairs": 0, "simplify": False, "study": "s"}, home="elsewhere")
     monkeypatch.setenv("LSMTUNE_HOME", "elsewhere")
     assert [study["study"] for study in lsmtune.studies()] == ["s"]
-    with pytest.raises(lsmtune.UserError, match="at least one file"):
+    with pytest.raises(lsmtune.UserError, match="a list of paths"):
         lsmtune.inspect([])

@@ -97,7 +97,7 @@ def test_a_load_that_also_reads_needs_no_flushes_without_write_amplification(
     load = Workload(name=name, num=5000, **({} if shares is None else {"mix": Mix(**shares)}))
     check_flushes(load, {"flushes": 0}, ["throughput_ops_s", "get_p999_us"])
     check_expected_flushes(load, FULL, ["throughput_ops_s", "get_p999_us"])
-    with pytest.raises(UserError, match=f"--objective {objective}"):
+    with pytest.raises(UserError, match=f"objective = {objective}"):
         check_flushes(load, {"flushes": 0}, ["throughput_ops_s", "write_amp"])
 
 
@@ -106,7 +106,7 @@ def test_a_load_that_writes_nothing_gets_no_number_but_another_objective() -> No
     assert sufficient(load, DEFAULTS) is None
     message = too_few(load, DEFAULTS, WRITTEN)
     assert "or more" not in message
-    assert "--objective get_p99_us" in message
+    assert "objective = get_p99_us" in message
 
 
 LOADS = st.one_of(
@@ -184,7 +184,7 @@ def test_a_load_that_surely_writes_too_little_is_refused_before_the_first_run(
     with Home(tmp_path / "home", create=True) as home:
         with (
             open_study(home, balanced, engine, lambda _: None) as study,
-            pytest.raises(UserError, match=r"use \d+ or more, or .*--objective get_p99_us"),
+            pytest.raises(UserError, match=r"use \d+ or more, or .*objective = get_p99_us"),
         ):
             run_search(study)
         assert home.trials(home.study("b")) == []

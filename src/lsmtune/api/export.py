@@ -81,8 +81,7 @@ def deployment(record: StudyRecord, view: StudyView, claim: Claim | None = None)
     form = FORMATS[view.engine][0]
     _check_trial(view)
     exporter = _Exporter(record, view, claim or claim_of(view))
-    files = (exporter.file(form, None, back=back) for back in (False, True))
-    return Deployment(FILES[form], *files)
+    return Deployment(FILES[form], *(exporter.file(form, None, back=b) for b in (False, True)))
 
 
 def exported(

@@ -28,12 +28,16 @@ from lsmtune.system.write import write_file
 __all__ = ["Importance", "KnobImportance", "MetricImportance"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ImportanceResult:
     """The importance of the knobs in the runs that `title` names: a study or a file."""
 
     title: str
     importance: Importance
+
+    def __repr__(self) -> str:
+        """Return what the runs are; all values would be pages of text."""
+        return f"<lsmtune.ImportanceResult of {self.title!r}>"
 
     def document(self) -> dict[str, Any]:
         """Return the importance as JSON."""

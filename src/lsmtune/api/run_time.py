@@ -117,6 +117,8 @@ def rest_text(spec: StudySettings, knobs: int, run_s: float) -> str:
     first = f"the first run took {format_duration(run_s)}"
     if longest is None:
         return f"{first}; the rest takes at least {shortest} ({fewest} runs)"
+    if most == fewest:
+        return f"{first}; the rest takes about {shortest} ({fewest} runs)"
     return f"{first}; the rest takes about {shortest} to {longest} ({fewest} to {most} runs)"
 
 

@@ -42,6 +42,8 @@ SHOWN = 2
 _PROTOCOL = Protocol()
 _PROBE = Probe(_PROTOCOL.probe_reads, _PROTOCOL.scan_length)
 """The reads after a load, as in a trial."""
+_NAMED = 4
+"""Runs that the short form of a simulation names."""
 _AT_ONCE = 64
 """Runs that are predicted between two lines of progress."""
 _IGNORED = "the simulator ignores these knobs"
@@ -61,7 +63,7 @@ class AskedRuns:
     scale: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Simulation:
     """Runs and their predictions, in the same order.
 
@@ -72,6 +74,10 @@ class Simulation:
     asked: AskedRuns
     answers: list[dict[str, Any]]
     remarks: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Return the names of the runs; their settings would be pages of text."""
+        return f"<lsmtune.Simulation of {', '.join(self.asked.labels[:_NAMED])}>"
 
     def page(self, path: str | Path | None = None) -> str:
         """Return the page that plays the first two runs; write it to `path`.

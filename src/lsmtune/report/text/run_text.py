@@ -7,8 +7,7 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, median_metrics
 from lsmtune.report.text.words import TIMES
 from lsmtune.spec import StudySettings
-from lsmtune.store.ranking import base_runs
-from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.store.records import StoredTrial, base_runs, complete_trials
 from lsmtune.study.runner import Event
 from lsmtune.trials import Role, Status
 from lsmtune.units import format_bytes, format_duration
