@@ -22,14 +22,15 @@ FLOORS: dict[str, int] = {
     "knobs": 1, "workloads": 1, "metrics": 1, "learning": 1,
     "records": 2, "simulator": 2,
     "engines": 3, "optimizers": 3, "store": 3,
-    "study": 4,
-    "analysis": 5,
-    "report": 6,
-    "recipes": 7,
-    "comparison": 8,
-    "api": 9,
-    "cli": 10,
-    "public": 11,
+    "hosts": 4,
+    "study": 5,
+    "analysis": 6,
+    "report": 7,
+    "recipes": 8,
+    "comparison": 9,
+    "api": 10,
+    "cli": 11,
+    "public": 12,
 }  # fmt: skip
 """Every room with its floor. `public` is the package's own __init__, and `lsmtune` its version."""
 
@@ -38,7 +39,7 @@ ROOM_OF_MODULE = {
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
     "spec_defaults": "records", "rescale": "records", "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
-    "rule": "records", "simplified": "records", "rescale_old_rule": "records",
+    "rule": "records", "simplified": "records", "rescale_old_rule": "records", "pruning": "records",
     "study_keys": "study_keys",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,8 +88,8 @@ class Cluster:
     keys: Path
     scheduler: HostProcess | None = None
     workers: list[HostProcess] = field(default_factory=list)
-    prefix: Sequence[str] = ()
-    """Words in front of each command, for example to run it in a network namespace."""
+    prefix: dict[str, list[str]] = field(default_factory=dict)
+    """Words in front of the command of a process, for example to run it in a network namespace."""
 
     @property
     def address(self) -> str:
@@ -98,7 +98,7 @@ class Cluster:
     def start_scheduler(self, address: str = "tls://127.0.0.1:0", **env: str) -> None:
         home = self.folder / "scheduler"
         (home / "address").unlink(missing_ok=True)
-        self.scheduler = self._process("scheduler", address, home, self.keys, env)
+        self.scheduler = self._process("scheduler", address, self.keys, env)
         assert eventually((home / "address").exists), self.scheduler.text
 
     def start_worker(
@@ -107,12 +107,9 @@ class Cluster:
         *,
         keys: Path | None = None,
         address: str | None = None,
-        prefix: Sequence[str] = (),
         **env: str,
     ) -> HostProcess:
-        worker = self._process(
-            "worker", address or self.address, self.folder / name, keys or self.keys, env, prefix
-        )
+        worker = self._process("worker", address or self.address, keys or self.keys, env, name)
         self.workers.append(worker)
         return worker
 
@@ -136,19 +133,14 @@ class Cluster:
             self.scheduler.end()
 
     def _process(
-        self,
-        role: str,
-        address: str,
-        home: Path,
-        keys: Path,
-        env: Mapping[str, str],
-        prefix: Sequence[str] = (),
+        self, role: str, address: str, keys: Path, env: Mapping[str, str], name: str = "scheduler"
     ) -> HostProcess:
+        home = self.folder / name
         home.mkdir(exist_ok=True)
         (home / "tmp").mkdir(exist_ok=True)
         log = home.with_suffix(".log")
-        argv = [*self.prefix, *prefix, sys.executable, "-m", "fakes.scripted_host", role, address,
-                str(home), str(keys)]  # fmt: skip
+        program = [sys.executable, "-m", "fakes.scripted_host", role, address, str(home), str(keys)]
+        argv = [*self.prefix.get(name, ()), *program]
         path = os.pathsep.join([str(TESTS), *filter(None, sys.path)])
         given = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(home / "tmp"), **env}
         with Path(os.devnull).open("rb") as nothing, log.open("ab") as output:

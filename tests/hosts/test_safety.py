@@ -1,7 +1,6 @@
 """Who may connect: certificates, versions, and what a log must not contain."""
 
 import socket
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from lsmtune.trials import Base
 
 pytestmark = pytest.mark.slow
 
-SECRET = "a-password-of-the-study"
+PRIVATE = "only-the-study-may-have-this"
 
 
 def sentence(worker: HostProcess) -> str:
@@ -136,17 +135,17 @@ def test_a_second_worker_with_the_same_home_is_refused(cluster: Cluster) -> None
 def test_secrets_of_a_study_reach_no_log(tmp_path: Path) -> None:
     loud = new_cluster(tmp_path)
     logging = {"DASK_LOGGING__DISTRIBUTED": "debug"}
-    base = Base(options=f"password={SECRET}", settings={})
+    base = Base(options=f"private={PRIVATE}", settings={})
     try:
         loud.start_scheduler(**logging)
         worker = loud.start_worker("loud", TEST_FILE_BYTES="20000", **logging)
         with loud.connect() as hosts:
             (info,) = joined(hosts, worker)
-            broken = host_task("s-1").model_copy(update={"base": base, "engine": {"key": SECRET}})
+            broken = host_task("s-1").model_copy(update={"base": base, "engine": {"key": PRIVATE}})
             hosts.start(info.address, broken)
             (lost,) = events(hosts)
             assert isinstance(lost, Lost)
-            assert SECRET not in lost.reason
+            assert PRIVATE not in lost.reason
             task = host_task("s-2", seconds=PATIENCE_S).model_copy(update={"base": base})
             hosts.start(info.address, task)
             assert eventually(lambda: bool(worker.ran))
@@ -157,4 +156,4 @@ def test_secrets_of_a_study_reach_no_log(tmp_path: Path) -> None:
     assert loud.scheduler is not None
     for text in (worker.text, loud.scheduler.text):
         assert "s-2" in text
-        assert SECRET not in text
+        assert PRIVATE not in text

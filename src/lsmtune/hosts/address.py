@@ -151,8 +151,8 @@ def _tls_problem(address: Address, error: ssl.SSLError) -> UserError:
             "`lsmtune hosts renew`"
         )
     return UserError(
-        f"{address.text}: the other side does not use TLS ({error.reason or error}); check that the "
-        "scheduler was started with --certificates"
+        f"{address.text}: the other side does not use TLS ({error.reason or error}); check that "
+        "the scheduler was started with --certificates"
     )
 
 

@@ -57,7 +57,7 @@ class _Flight:
     study: str
     info: HostInfo
     worker: str
-    future: "Future"
+    future: "Future[Any]"
 
 
 class Hosts:
@@ -72,9 +72,10 @@ class Hosts:
     ) -> None:
         self.warnings = tuple(warnings)
         self._client = client
+        self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop  # type: ignore[union-attr]
         self._alive_s = alive_s
         self._flights: dict[str, _Flight] = {}
-        self._ended: queue.SimpleQueue[tuple[str, "Future"]] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[tuple[str, Future[Any]]] = queue.SimpleQueue()
         self._looked_s = 0.0
         self._hosts: dict[str, HostInfo] = {}
         self._names: dict[str, str] = {}
@@ -83,8 +84,7 @@ class Hosts:
         self._unconfirmed: dict[str, str] = {}
 
     def __enter__(self) -> Self:
-        loop = self._client.loop.asyncio_loop
-        self._reports = asyncio.run_coroutine_threadsafe(self._report(), loop)
+        self._reports = asyncio.run_coroutine_threadsafe(self._report(), self._loop)
         return self
 
     def __exit__(
@@ -268,11 +268,10 @@ class Hosts:
 
     def _confirm_again(self) -> None:
         """Send the confirmations whose hosts are there; nobody waits for the answers."""
-        loop = self._client.loop.asyncio_loop
         for info in self._hosts.values():
             mine = [name for name, host in self._unconfirmed.items() if host == info.host]
             if mine and info.problem is None:
-                asyncio.run_coroutine_threadsafe(self._confirm_at(info.address, mine), loop)
+                asyncio.run_coroutine_threadsafe(self._confirm_at(info.address, mine), self._loop)
 
     async def _confirm_at(self, address: str, attempts: list[str]) -> None:
         if not isinstance(await self._ask(address, remote.confirm, attempts), Exception):

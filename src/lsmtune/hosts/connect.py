@@ -14,7 +14,7 @@ from lsmtune.hosts.commander import ALIVE_S, Hosts
 from lsmtune.hosts.extra import TIMEOUTS, need_extra
 
 if TYPE_CHECKING:
-    from distributed import Client
+    pass
 
 _CONNECT_S = 15
 

@@ -78,7 +78,7 @@ async def _serve(address: Address, security: "Security | None", ready: Ready) ->
 
 
 def _dashboard(scheduler: "Scheduler") -> str:
-    server = scheduler.http_server
+    server: Any = scheduler.http_server
     return f"http://{server.address}:{server.port}/status"
 
 

@@ -10,8 +10,11 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from lsmtune import __version__
 from lsmtune.engines.base import Borrowed, Engine, Places, Watch
@@ -68,14 +71,12 @@ class ThisHost:
 
     def describe(self) -> HostInfo:
         """Return the facts and the state of this host."""
-        from distributed import __version__ as dask_version
-
         running = self._running
         return HostInfo(
             host=self.id,
             node=platform.node(),
             lsmtune=__version__,
-            dask=dask_version,
+            dask=version("distributed"),
             python=platform.python_version(),
             facts=describe_host(),
             storage=describe_storage(self._home),
@@ -201,7 +202,7 @@ class ThisHost:
     def _engine_of(self, task: HostTask) -> Engine:
         """Return the engine of the task; the last one is kept, because a library takes a while."""
         if self._engine is None or self._engine[0] != task.engine:
-            engine = self._make_engine(StudySettings.model_validate(task.engine))
+            engine = self._make_engine(_settings(task))
             if isinstance(engine, Borrowed):
                 raise UserError(
                     f"engine {engine.name}: it changes one system of yours, so many hosts cannot "
@@ -247,6 +248,17 @@ def _watch(task: HostTask, clock: ClockWatch) -> Watch:
         return None if task.prune is None else task.prune.reason(bounds)
 
     return Watch(phase, hopeless)
+
+
+def _settings(task: HostTask) -> StudySettings:
+    try:
+        return StudySettings.model_validate(task.engine)
+    except ValidationError:
+        # Its text contains values, which may be secrets of the study.
+        raise LsmtuneError(
+            f"study {task.study!r}: this host does not understand the settings of the study; "
+            "install the same version of lsmtune on all hosts"
+        ) from None
 
 
 def _host_id(file: Path) -> str:
