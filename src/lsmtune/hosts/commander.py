@@ -71,7 +71,7 @@ class Hosts:
         self, client: "Client", *, warnings: Sequence[str] = (), alive_s: float = ALIVE_S
     ) -> None:
         self.warnings = tuple(warnings)
-        self._client = client
+        self.client = client
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop  # type: ignore[union-attr]
         self._alive_s = alive_s
         self._flights: dict[str, _Flight] = {}
@@ -183,7 +183,7 @@ class Hosts:
         if info.problem is not None:
             raise UserError(f"host {_name(info)}: {info.problem}")
         self._studies.add(study)
-        future = self._client.submit(
+        future = self.client.submit(
             function,
             given,
             key=f"lsmtune-{attempt}-{time.time_ns()}",
@@ -282,14 +282,14 @@ class Hosts:
         """Return the names of all workers by address; LsmtuneError if the scheduler is gone."""
 
         async def ask() -> dict[str, Any]:
-            if self._client.scheduler is None:
+            if self.client.scheduler is None:
                 raise OSError("no connection")
-            identity = self._client.scheduler.identity(n_workers=-1)
+            identity = self.client.scheduler.identity(n_workers=-1)
             found: dict[str, Any] = await asyncio.wait_for(identity, _ANSWER_S)
             return found
 
         try:
-            workers = self._client.sync(ask)["workers"]
+            workers = self.client.sync(ask)["workers"]
         except (OSError, TimeoutError) as error:
             raise LsmtuneError(
                 "the connection to the scheduler of the hosts broke; see that it runs "
@@ -306,13 +306,13 @@ class Hosts:
         async def ask() -> list[Any]:
             return await asyncio.gather(*(self._ask(each, function, *args) for each in addresses))
 
-        answers: list[Any] = self._client.sync(ask)
+        answers: list[Any] = self.client.sync(ask)
         return answers
 
     async def _ask(self, address: str, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function on a worker, in the event loop of the client."""
         try:
-            call = self._client.run(function, *args, workers=[address], on_error="return")
+            call = self.client.run(function, *args, workers=[address], on_error="return")
             return (await asyncio.wait_for(call, _ANSWER_S))[address]
         except Exception as error:  # a host that fails must not hide the others
             return error

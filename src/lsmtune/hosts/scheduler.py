@@ -1,6 +1,7 @@
 """Dask's scheduler with the settings that timed trials need."""
 
 import asyncio
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -56,13 +57,15 @@ async def _serve(address: Address, security: "Security | None", ready: Ready) ->
     stop = stop_event()
     host = f"[{address.host}]" if ":" in address.host else address.host
     try:
-        scheduler = await Scheduler(
-            host=host,
-            port=address.port,
-            protocol=f"{address.scheme}://",
-            security=security,
-            dashboard_address=_DASHBOARD,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the dashboard takes another port if its own is used
+            scheduler = await Scheduler(
+                host=host,
+                port=address.port,
+                protocol=f"{address.scheme}://",
+                security=security,
+                dashboard_address=_DASHBOARD,
+            )
     except (OSError, RuntimeError) as error:
         why = error.__cause__ if isinstance(error.__cause__, OSError) else error
         raise UserError(
