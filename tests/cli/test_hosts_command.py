@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from fakes.patience import PATIENCE_S, eventually
@@ -106,6 +107,12 @@ def program(folder: Path, name: str, *arguments: str) -> Iterator["subprocess.Po
         process.wait(PATIENCE_S)
 
 
+def listens(pid: int) -> set[str]:
+    """The addresses at which a process listens."""
+    found = psutil.Process(pid).net_connections("inet")
+    return {each.laddr.ip for each in found if each.status == psutil.CONN_LISTEN}
+
+
 @pytest.mark.slow
 def test_a_worker_appears_in_the_list_and_both_end_politely(
     keys: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -129,6 +136,8 @@ def test_a_worker_appears_in_the_list_and_both_end_politely(
             assert document["warnings"] == document["differing_settings"] == []
             assert run(["hosts", "list", address, *flags]) == 0
             assert info["host"] in capsys.readouterr().out
+            # Nothing but this machine can reach a port of theirs.
+            assert listens(scheduler.pid) == listens(worker.pid) == {"127.0.0.1"}
             worker.send_signal(signal.SIGINT)
             assert worker.wait(PATIENCE_S) == 0
         scheduler.send_signal(signal.SIGTERM)

@@ -113,6 +113,14 @@ class Cluster:
         self.workers.append(worker)
         return worker
 
+    def start_commander(self, seconds: float, *attempts: str) -> HostProcess:
+        """Start a commander that gives one attempt to each host, in the order of their ids."""
+        program = ["fakes.scripted_commander", self.address, str(self.keys), str(seconds)]
+        commander = self._run("commander", [*program, *attempts], {})
+        self.workers.append(commander)
+        assert eventually(lambda: "started" in commander.text), commander.text
+        return commander
+
     @contextmanager
     def connect(self, alive_s: float = 0.5) -> Iterator[Hosts]:
         with connect(self.address, self.keys, alive_s=alive_s) as hosts:
@@ -135,12 +143,14 @@ class Cluster:
     def _process(
         self, role: str, address: str, keys: Path, env: Mapping[str, str], name: str = "scheduler"
     ) -> HostProcess:
+        program = ["fakes.scripted_host", role, address, str(self.folder / name), str(keys)]
+        return self._run(name, program, env)
+
+    def _run(self, name: str, program: list[str], env: Mapping[str, str]) -> HostProcess:
         home = self.folder / name
-        home.mkdir(exist_ok=True)
-        (home / "tmp").mkdir(exist_ok=True)
+        (home / "tmp").mkdir(parents=True, exist_ok=True)
         log = home.with_suffix(".log")
-        program = [sys.executable, "-m", "fakes.scripted_host", role, address, str(home), str(keys)]
-        argv = [*self.prefix.get(name, ()), *program]
+        argv = [*self.prefix.get(name, ()), sys.executable, "-m", *program]
         path = os.pathsep.join([str(TESTS), *filter(None, sys.path)])
         given = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(home / "tmp"), **env}
         with Path(os.devnull).open("rb") as nothing, log.open("ab") as output:

@@ -1,25 +1,24 @@
 """Hosts that die, leave, freeze or lose their commander: no result is lost or given twice."""
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from fakes.host_processes import (
     STUDY,
-    TESTS,
     Cluster,
     HostProcess,
     events,
     finished,
     host_task,
     joined,
+    new_cluster,
 )
 from fakes.patience import PATIENCE_S, eventually
+from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Finished, Lost
+from lsmtune.hosts.task import HostResult
 from lsmtune.trials import Status
 
 pytestmark = pytest.mark.slow
@@ -109,31 +108,15 @@ def test_a_frozen_worker_gives_a_loss_and_later_its_result(cluster: Cluster) -> 
         assert finished(events(hosts)[0]).attempt == "f-2"
 
 
-def command(cluster: Cluster, seconds: float, *attempts: str) -> "subprocess.Popen[str]":
-    """Start a commander that gives one attempt to each host."""
-    path = os.pathsep.join([str(TESTS), *filter(None, sys.path)])
-    commander = subprocess.Popen(
-        [sys.executable, "-m", "fakes.scripted_commander", cluster.address, str(cluster.keys),
-         str(seconds), *attempts],
-        env={**os.environ, "PYTHONPATH": path},
-        stdout=subprocess.PIPE,
-        text=True,
-    )  # fmt: skip
-    assert commander.stdout is not None
-    assert commander.stdout.readline() == "started\n"
-    return commander
-
-
 def test_a_second_commander_gets_what_the_first_one_left(cluster: Cluster) -> None:
     quick, slow = cluster.start_worker("quick"), cluster.start_worker("slow")
     with cluster.connect() as hosts:
         joined(hosts, quick, slow)
     # The hosts are given attempts in the order of their ids.
     quick, slow = sorted((quick, slow), key=lambda worker: worker.host)
-    first = command(cluster, 3, "c-1", "c-2")
+    first = cluster.start_commander(3, "c-1", "c-2")
     assert eventually(lambda: works(quick) and works(slow))
     first.kill()
-    first.wait()
     with cluster.connect() as hosts:
         running = joined(hosts, quick, slow)
         assert [info.running for info in running] == ["c-1", "c-2"]
@@ -153,10 +136,9 @@ def test_a_host_without_a_commander_ends_its_trial_and_waits(cluster: Cluster) -
     worker = cluster.start_worker("orphan", TEST_ORPHAN_S="3")
     with cluster.connect() as hosts:
         joined(hosts, worker)
-    first = command(cluster, PATIENCE_S, "o-1")
+    first = cluster.start_commander(PATIENCE_S, "o-1")
     assert eventually(lambda: works(worker))
     first.kill()
-    first.wait()
     with cluster.connect() as hosts:
         assert eventually(lambda: joined(hosts, worker)[0].running is None)
         assert is_empty(worker.home / "work")
@@ -210,3 +192,28 @@ def test_results_of_all_hosts_have_the_status_of_the_engine(cluster: Cluster) ->
         assert {each.result.result.status for each in found} == {Status.COMPLETE}
         values = {each.attempt: each.result.result.metrics["write_amp"] for each in found}
         assert values == {f"m-{n}": n + 1.0 for n in range(given)}
+
+
+def test_a_scheduler_that_dies_is_one_sentence_and_loses_no_result(tmp_path: Path) -> None:
+    cluster = new_cluster(tmp_path)
+    try:
+        cluster.start_scheduler()
+        address = cluster.address
+        worker = cluster.start_worker("one")
+        with cluster.connect() as hosts:
+            (info,) = joined(hosts, worker)
+            hosts.start(info.address, host_task("s-1", seconds=2))
+            assert eventually(lambda: works(worker))
+            assert cluster.scheduler is not None
+            cluster.scheduler.kill()
+            with pytest.raises(LsmtuneError, match="scheduler") as error:
+                events(hosts)
+            assert "\n" not in str(error.value)
+        cluster.start_scheduler(address)
+        with cluster.connect() as hosts:
+            joined(hosts, worker)
+            results: list[HostResult] = []
+            assert eventually(lambda: bool(results.extend(hosts.collect(STUDY))) or bool(results))
+        assert [result.attempt for result in results] == ["s-1"]
+    finally:
+        cluster.end()

@@ -59,7 +59,7 @@ def test_a_client_without_certificates_is_refused(cluster: Cluster) -> None:
     with pytest.raises(UserError, match="--certificates"), connect(cluster.address):
         pass
     plain = cluster.address.replace("tls", "tcp")
-    with pytest.raises(UserError, match="tls://"), connect(plain):
+    with pytest.raises(LsmtuneError, match="tls://"), connect(plain):
         pass
 
 

@@ -98,8 +98,8 @@ def check_safe(address: Address, *, has_certificates: bool, insecure: bool = Fal
 def check_answers(address: Address, context: ssl.SSLContext | None) -> None:
     """Connect once, so that a refusal is one clear sentence and not a time-out of Dask.
 
-    UnreachableError if nothing answers; UserError if the other side refuses the certificate, has
-    one of another CA, or speaks TLS where we do not, and the other way round.
+    UnreachableError if nothing answers, or not without TLS; UserError if the other side refuses the
+    certificate, has one of another CA, or does not use TLS.
     """
     try:
         with socket.create_connection((address.host, address.port), _ANSWER_S) as plain:
@@ -131,9 +131,9 @@ def _expect_bytes(connection: socket.socket, address: Address) -> None:
         raise _silent(address)
 
 
-def _silent(address: Address) -> LsmtuneError:
+def _silent(address: Address) -> UnreachableError:
     if address.scheme == "tcp":
-        return UserError(
+        return UnreachableError(
             f"{address.text}: the other side does not answer without TLS; use tls:// with "
             "--certificates, or check that a scheduler listens there"
         )

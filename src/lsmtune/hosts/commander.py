@@ -5,6 +5,7 @@ import json
 import queue
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -94,8 +95,7 @@ class Hosts:
         trace: TracebackType | None,
     ) -> None:
         self._reports.cancel()
-        for attempt in list(self._flights):
-            self.end(attempt)
+        self.end(*self._flights)
 
     def hosts(self) -> list[HostInfo]:
         """Return the hosts and their states, by host; LsmtuneError if the scheduler is gone.
@@ -168,11 +168,21 @@ class Hosts:
         self._unconfirmed |= {name: self._delivered[name] for name in attempts}
         self._confirm_again()
 
-    def end(self, attempt: str) -> None:
-        """End an attempt that runs; it gives no event any more."""
-        flight = self._flights.pop(attempt)
-        self._ask_all([flight.info.address], remote.end, attempt)
-        flight.future.cancel()
+    def end(self, *attempts: str) -> None:
+        """End attempts that run; they give no event any more."""
+        flights = {attempt: self._flights.pop(attempt) for attempt in attempts}
+
+        async def ask() -> None:
+            await asyncio.gather(
+                *(
+                    self._ask(flight.info.address, remote.end, attempt)
+                    for attempt, flight in flights.items()
+                )
+            )
+
+        self.client.sync(ask)
+        for flight in flights.values():
+            flight.future.cancel()
 
     def _fly(
         self, address: str, attempt: str, study: str, function: Callable[..., Any], given: Any
@@ -281,22 +291,21 @@ class Hosts:
     def _workers(self) -> dict[str, str]:
         """Return the names of all workers by address; LsmtuneError if the scheduler is gone."""
 
-        async def ask() -> dict[str, Any]:
-            if self.client.scheduler is None:
-                raise OSError("no connection")
-            identity = self.client.scheduler.identity(n_workers=-1)
-            found: dict[str, Any] = await asyncio.wait_for(identity, _ANSWER_S)
-            return found
-
         try:
-            workers = self.client.sync(ask)["workers"]
+            found: dict[str, str] = self.client.sync(self._identity)
         except (OSError, TimeoutError) as error:
             raise LsmtuneError(
                 "the connection to the scheduler of the hosts broke; see that it runs "
                 "(`lsmtune hosts start`), then run the same command again: results are kept on "
                 "the hosts"
             ) from error
-        return {address: str(worker["name"]) for address, worker in workers.items()}
+        return found
+
+    async def _identity(self) -> dict[str, str]:
+        if self.client.scheduler is None:
+            raise OSError("no connection")
+        found = await asyncio.wait_for(self.client.scheduler.identity(n_workers=-1), _ANSWER_S)
+        return {address: str(each["name"]) for address, each in found["workers"].items()}
 
     def _ask_all(
         self, addresses: Sequence[str], function: Callable[..., Any], *args: Any
@@ -321,12 +330,13 @@ class Hosts:
         """Let the hosts know, again and again, that their studies are commanded."""
         while True:
             await asyncio.sleep(self._alive_s)
-            studies = list(self._studies)
-            addresses = list(self._hosts)
-            if studies:
-                await asyncio.gather(
-                    *(self._ask(address, remote.alive, studies) for address in addresses)
-                )
+            if studies := list(self._studies):
+                # Not the addresses of `hosts`: a worker may have connected again since.
+                with suppress(OSError, TimeoutError):
+                    workers = await self._identity()
+                    await asyncio.gather(
+                        *(self._ask(address, remote.alive, studies) for address in workers)
+                    )
 
 
 def _result(kept: remote.Kept) -> HostResult:
