@@ -47,7 +47,7 @@ class Network:
         """Pull the cable of a host."""
         _ip("-n", self.hub, "link", "set", f"host{number}", "down")
 
-    def mend(self, number: int) -> None:
+    def reconnect(self, number: int) -> None:
         """Plug the cable in again."""
         _ip("-n", self.hub, "link", "set", f"host{number}", "up")
 

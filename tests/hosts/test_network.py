@@ -77,7 +77,7 @@ def test_a_host_that_is_cut_off_gives_a_loss_and_its_result_when_it_is_back(site
         assert lost.left
         assert {finished(found[name]).attempt for name in ("w-1", "w-2")} == {"w-1", "w-2"}
         assert eventually(lambda: "ended 7" in site.worker(1).ran)
-        site.network.mend(1)
+        site.network.reconnect(1)
         results: list[HostResult] = []
         assert eventually(lambda: bool(results.extend(hosts.collect(STUDY))) or bool(results))
         assert [result.attempt for result in results] == ["w-0"]
@@ -149,8 +149,8 @@ def test_no_trial_is_lost_or_counted_twice_while_hosts_fail(site: Site) -> None:
     def cut() -> None:
         site.network.cut(1)
 
-    def mend() -> None:
-        site.network.mend(1)
+    def reconnect() -> None:
+        site.network.reconnect(1)
 
     def freeze() -> None:
         site.worker(2).send(signal.SIGSTOP)
@@ -167,7 +167,7 @@ def test_no_trial_is_lost_or_counted_twice_while_hosts_fail(site: Site) -> None:
         site.start(3)
 
     faults: list[tuple[int, Callable[[], None]]] = [
-        (1, kill), (3, cut), (7, mend), (8, freeze), (11, thaw), (14, end),
+        (1, kill), (3, cut), (7, reconnect), (8, freeze), (11, thaw), (14, end),
     ]  # fmt: skip
     limit_s = time.monotonic() + 6 * PATIENCE_S
     with site.cluster.connect() as hosts:
