@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import lsmtune
-from lsmtune.engines.base import Engine
+from lsmtune.engines.base import Engine, Outcome, Places, Watch
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.hosts import this_host
 from lsmtune.hosts.address import Address, check_safe, parse_address
@@ -21,7 +21,7 @@ from lsmtune.hosts.worker import run_worker
 from lsmtune.spec import StudySettings
 from lsmtune.system.cancelling import check_cancelled
 from lsmtune.system.write import write_whole
-from lsmtune.trials import TrialResult, TrialSpec
+from lsmtune.trials import Base, TrialResult, TrialSpec
 
 RAN = "ran.txt"
 """File in the home of a worker: one line for each trial that began, one for each that ended."""
@@ -37,9 +37,21 @@ def _engine(home: Path) -> Engine:
         _note(home, f"ended {spec.seed}")
         return measured(write_amp=float(spec.settings["value"]))
 
-    engine = ScriptedEngine(script)
+    engine = _Engine(script)
     engine.times_matter = False
     return engine
+
+
+class _Engine(ScriptedEngine):
+    """It also keeps random bytes as evidence, if the settings say how many."""
+
+    def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
+        outcome = super().run(spec, base, places, watch)
+        if number := int(spec.settings.get("evidence_bytes", 0)):
+            large = places.workdir / "large.bin"
+            large.write_bytes(os.urandom(number))
+            outcome.evidence["large.bin"] = large
+        return outcome
 
 
 def _note(home: Path, line: str) -> None:
@@ -63,6 +75,9 @@ def main(role: str, address: str, folder: str, certificates: str) -> None:
         run_scheduler(place, keys and security(keys, "scheduler"), ready, worker_ttl_s=ttl_s)
     else:
         this_host.__version__ = os.environ.get("TEST_VERSION", lsmtune.__version__)
+        if "TEST_CLOCK_S" in os.environ:
+            own_clock, ahead_s = time.time, float(os.environ["TEST_CLOCK_S"])
+            time.time = lambda: own_clock() + ahead_s
         if "TEST_FILE_BYTES" in os.environ:
             # As on a full disk: a file cannot become larger.
             most = int(os.environ["TEST_FILE_BYTES"])

@@ -1,5 +1,6 @@
 """Hosts that die, leave, freeze or lose their commander: no result is lost or given twice."""
 
+import gzip
 import signal
 from pathlib import Path
 
@@ -176,6 +177,20 @@ def test_a_full_disk_is_one_sentence_and_the_host_goes_on(cluster: Cluster) -> N
         assert "\n" not in lost.reason
         assert joined(hosts, worker)[0].kept == {}
     assert is_empty(worker.home / "outbox")
+
+
+def test_large_evidence_is_fetched_whole(cluster: Cluster, tmp_path: Path) -> None:
+    worker = cluster.start_worker("large")
+    with cluster.connect() as hosts:
+        (info,) = joined(hosts, worker)
+        task = host_task("l-1")
+        settings = {**task.spec.settings, "evidence_bytes": 3_000_000}
+        spec = task.spec.model_copy(update={"settings": settings})
+        hosts.start(info.address, task.model_copy(update={"spec": spec}))
+        result = finished(events(hosts)[0]).result
+        kept = result.write_evidence(tmp_path)
+        assert sorted(kept) == ["large.bin", "script.txt"]
+        assert len(gzip.decompress(kept["large.bin"].read_bytes())) == 3_000_000
 
 
 def test_results_of_all_hosts_have_the_status_of_the_engine(cluster: Cluster) -> None:

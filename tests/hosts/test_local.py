@@ -6,32 +6,40 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fakes.host_processes import events, finished, host_task
+from fakes.host_processes import events, finished
 from fakes.patience import eventually
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.simulated import Simulated
+from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.local import local_hosts
 from lsmtune.hosts.scheduler import differing_settings
+from lsmtune.hosts.task import HostTask
 from lsmtune.spec import make_spec
-from lsmtune.trials import Status
+from lsmtune.trials import Protocol, Status, TrialResult, TrialSpec
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("lsmsim") is None, reason="no simulator: make simulator"
-)
-def test_local_hosts_give_what_this_process_would_measure(tmp_path: Path) -> None:
+def simulated_task(folder: Path) -> tuple[HostTask, TrialResult]:
+    """A task for the simulator, and the result that this process gets for it."""
+    if importlib.util.find_spec("lsmsim") is None:
+        pytest.skip("no simulator: make simulator")
     given = {"workload": {"name": "fillrandom", "num": 20_000}, "engine": "simulated"}
-    settings = make_spec(given, "test").model_dump(mode="json")
+    study = make_spec(given, "test")
     engine = Simulated()
-    base = engine.base(engine.describe(tmp_path), None, tmp_path)
-    task = host_task("l-0").model_copy(update={"engine": settings, "base": base})
-    workload = make_spec(given, "test").workload
-    spec = task.spec.model_copy(update={"settings": base.settings, "workload": workload})
-    task = task.model_copy(update={"spec": spec, "base_settings": base.settings})
-    here = engine.run(task.trial, base, Places(tmp_path, tmp_path), Watch(lambda _: None)).result
+    base = engine.base(engine.describe(folder), None, folder)
+    spec = TrialSpec(settings=base.settings, workload=study.workload, protocol=Protocol(), seed=1)
+    task = HostTask(
+        attempt="l-0", study="l", engine=study.model_dump(mode="json"), base=base,
+        base_settings=base.settings, spec=spec,
+    )  # fmt: skip
+    here = engine.run(task.trial, base, Places(folder, folder), Watch(lambda _: None)).result
     assert here.status is Status.COMPLETE
+    return task, here
+
+
+def test_local_hosts_give_what_this_process_would_measure(tmp_path: Path) -> None:
+    task, here = simulated_task(tmp_path)
     with local_hosts(2) as hosts:
         infos = hosts.hosts()
         assert len({info.host for info in infos}) == 2
@@ -40,6 +48,27 @@ def test_local_hosts_give_what_this_process_would_measure(tmp_path: Path) -> Non
         found = [finished(event).result.result for event in events(hosts, 2)]
     assert [each.metrics["write_amp"] for each in found] == [here.metrics["write_amp"]] * 2
     assert eventually(lambda: not psutil.Process().children(recursive=True))
+
+
+def test_a_worker_that_lsmtune_did_not_start_is_a_host_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    task, here = simulated_task(tmp_path)
+    monkeypatch.setenv("LSMTUNE_WORKER_HOME", str(tmp_path / "worker"))
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, host="127.0.0.1",
+            dashboard_address="127.0.0.1:0", local_directory=str(tmp_path),
+        ) as usual,
+        distributed.Client(usual, set_as_default=False) as client,
+        Hosts(client) as hosts,
+    ):  # fmt: skip
+        (info,) = hosts.hosts()
+        hosts.start(info.address, task)
+        found = finished(events(hosts)[0]).result
+        assert found.result.metrics["write_amp"] == here.metrics["write_amp"]
+        assert (tmp_path / "worker" / "outbox" / "l-0").is_dir()
 
 
 def test_settings_of_another_scheduler_that_differ_are_named() -> None:

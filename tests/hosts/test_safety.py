@@ -1,12 +1,21 @@
 """Who may connect: certificates, versions, and what a log must not contain."""
 
+import re
 import socket
 from pathlib import Path
 
 import pytest
 
 import lsmtune
-from fakes.host_processes import Cluster, HostProcess, events, host_task, joined, new_cluster
+from fakes.host_processes import (
+    Cluster,
+    HostProcess,
+    events,
+    finished,
+    host_task,
+    joined,
+    new_cluster,
+)
 from fakes.patience import PATIENCE_S, eventually
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.hosts.commander import Lost
@@ -121,6 +130,17 @@ def test_another_version_of_lsmtune_cannot_be_used(cluster: Cluster) -> None:
         with pytest.raises(UserError, match=r"0\.0\.1"):
             hosts.start(info.address, host_task("v-1"))
     assert worker.ran == []
+
+
+def test_a_clock_that_is_off_is_one_sentence(cluster: Cluster) -> None:
+    worker = cluster.start_worker("early-clock", TEST_CLOCK_S="300")
+    with cluster.connect() as hosts:
+        (info,) = joined(hosts, worker)
+        assert info.remark is not None
+        assert info.host in info.remark
+        assert re.search(r"\b(29\d|30\d) s ahead", info.remark)
+        hosts.start(info.address, host_task("t-1"))
+        assert finished(events(hosts)[0]).result.clock_jump_s == 0
 
 
 def test_a_second_worker_with_the_same_home_is_refused(cluster: Cluster) -> None:

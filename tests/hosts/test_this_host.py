@@ -190,3 +190,18 @@ def test_an_outbox_removes_what_a_kill_left_half_done(tmp_path: Path) -> None:
     found = Outbox(tmp_path / "outbox")
     assert found.kept() == {STUDY: ("a-2",)}
     assert [path.name for path in (tmp_path / "outbox").iterdir()] == ["a-2"]
+
+
+def test_a_result_that_cannot_be_read_names_its_file(tmp_path: Path) -> None:
+    with host(tmp_path, simple) as one:
+        one.start(host_task("a-1")).result(60)
+    file = tmp_path / "outbox" / "a-1" / "result.json"
+    file.write_text("{")
+    with pytest.raises(UserError, match=str(file)), host(tmp_path, simple):
+        pass
+
+
+def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="--home"), host(tmp_path / "file", simple):
+        pass

@@ -129,7 +129,8 @@ def _list(address: str, certificates: Path | None, *, insecure: bool, as_json: b
     from lsmtune.api.hosts import list_hosts
 
     found = list_hosts(address, certificates, insecure=insecure)
-    for remark in (*found.warnings, *(f"scheduler: {each}" for each in found.differing)):
+    odd = [info.remark for info in found.hosts if info.remark is not None]
+    for remark in (*found.warnings, *(f"scheduler: {each}" for each in found.differing), *odd):
         note(remark)
     if as_json:
         print_json(_document(found))

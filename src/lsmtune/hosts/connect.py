@@ -41,7 +41,7 @@ def connect(
     keys = None if certificates is None else security(certificates, "client")
     context = None if keys is None else keys.get_connection_args("client")["ssl_context"]
     check_answers(place, context)
-    # The settings count when a connection is made; the program that calls may use Dask itself.
+    # Not only for the first connection: Dask makes new ones while it works.
     with dask.config.set(TIMEOUTS):
         try:
             client = Client(

@@ -6,7 +6,7 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 
-from lsmtune.errors import LsmtuneError
+from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.hosts.task import ATTEMPT_NAME, ZIPPED, HostResult
 from lsmtune.system.remove import remove_file, remove_folder
 from lsmtune.system.workdir import (
@@ -40,8 +40,7 @@ class Outbox:
             if not re.fullmatch(ATTEMPT_NAME, path.name) or (path / MARKER_NAME).exists():
                 continue
             if (path / _RESULT).exists():
-                result = HostResult.model_validate_json((path / _RESULT).read_text())
-                self._studies[path.name] = result.study
+                self._studies[path.name] = _read(path / _RESULT).study
             else:
                 remove_folder(path)  # it was confirmed, and a kill stopped its removal
 
@@ -87,6 +86,16 @@ class Outbox:
         if self._studies.pop(attempt, None) is not None:
             remove_file(self._folder / attempt / _RESULT)
             remove_folder(self._folder / attempt)
+
+
+def _read(file: Path) -> HostResult:
+    try:
+        return HostResult.model_validate_json(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(
+            f"{file}: not a result that this version of lsmtune can read; fetch the results with "
+            f"the version that wrote it, or remove the folder {file.parent.name}"
+        ) from error
 
 
 def _compress(name: str, file: Path, folder: Path) -> None:

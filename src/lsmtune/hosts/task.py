@@ -15,6 +15,8 @@ from lsmtune.trials import Base, TrialResult, TrialSpec
 ATTEMPT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 """Pattern of the names of attempts, which are also names of folders."""
 
+_CLOCK_S = 5.0
+"""Clocks that differ by less are not remarked: a slow answer can look like that."""
 ZIPPED = ".gz"
 """Suffix of a file that a home stores as it is, because it is compressed already."""
 
@@ -126,3 +128,14 @@ class HostInfo(BaseModel):
     commander: str | None = None
     kept: dict[str, tuple[str, ...]] = {}
     problem: str | None = None
+
+    @property
+    def remark(self) -> str | None:
+        """What is odd about the host although it can be used, as a sentence; None if nothing."""
+        if abs(self.clock_offset_s) < _CLOCK_S:
+            return None
+        side = "ahead of" if self.clock_offset_s > 0 else "behind"
+        return (
+            f"host {self.host} ({self.node}): its clock is {abs(self.clock_offset_s):.0f} s {side} "
+            "the clock of this machine; set the clocks, for example with NTP"
+        )

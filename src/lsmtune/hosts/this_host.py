@@ -7,7 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -223,16 +223,18 @@ def this_host(
     home: Path, make_engine: MakeEngine, orphan_s: float = DEFAULT_ORPHAN_S
 ) -> Iterator[ThisHost]:
     """Make this process the one that runs trials in the home; UserError if another one does."""
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--home {home}: cannot make this folder: {error.strerror}") from error
-    with study_lock(home / "worker.lock", f"--home {home}"):
-        host = ThisHost(home, make_engine, orphan_s)
+    with ExitStack() as held:
         try:
-            yield host
-        finally:
-            host.close()
+            home.mkdir(parents=True, exist_ok=True)
+            held.enter_context(study_lock(home / "worker.lock", f"--home {home}"))
+            host = ThisHost(home, make_engine, orphan_s)
+        except OSError as error:
+            raise UserError(
+                f"--home {home}: cannot use this folder: {error.strerror or error}; name another "
+                "folder, or free space"
+            ) from error
+        held.callback(host.close)
+        yield host
 
 
 def _watch(task: HostTask, clock: ClockWatch) -> Watch:
