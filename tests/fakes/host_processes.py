@@ -121,6 +121,13 @@ class Cluster:
         assert eventually(lambda: "started" in commander.text), commander.text
         return commander
 
+    def start_pool(self, file: Path, trials: int) -> HostProcess:
+        """Start a commander that works until each trial has a line in the file."""
+        program = ["fakes.scripted_pool", self.address, str(self.keys), str(file), str(trials)]
+        pool = self._run("pool", program, {})
+        self.workers.append(pool)
+        return pool
+
     @contextmanager
     def connect(self, alive_s: float = 0.5) -> Iterator[Hosts]:
         with connect(self.address, self.keys, alive_s=alive_s) as hosts:

@@ -2,8 +2,7 @@
 
 import signal
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,13 +20,13 @@ from fakes.host_processes import (
 )
 from fakes.namespaces import Network, inside, network
 from fakes.patience import PATIENCE_S, eventually
-from lsmtune.hosts.commander import Finished, Hosts, Lost
+from fakes.scripted_pool import read, trial_of
+from lsmtune.hosts.commander import Lost
 from lsmtune.hosts.task import HostResult
 
 pytestmark = pytest.mark.slow
 
 NAMES = ("one", "two", "three")
-TRIALS = 20
 
 
 @dataclass
@@ -86,112 +85,84 @@ def test_a_host_that_is_cut_off_gives_a_loss_and_its_result_when_it_is_back(site
         assert [worker.ran.count("began 7") for worker in site.workers] == [1, 1, 1]
 
 
-class Pool:
-    """The simplest way to give out trials: each free host gets the next one, a lost one again.
+@dataclass
+class Faults:
+    """What breaks when a number of trials is stored."""
 
-    `stored` has the first result of each trial, `late` further results of the same trial.
-    """
+    site: Site
+    file: Path
+    pool: HostProcess
+    trials: int
 
-    def __init__(self, hosts: Hosts, trials: int) -> None:
-        self._hosts = hosts
-        self._open = deque(range(trials))
-        self._running: dict[str, tuple[int, str]] = {}
-        self._given = 0
-        self.stored: dict[int, str] = {}
-        self.late: list[str] = []
-        self.losses = 0
+    def kill_pool(self) -> None:
+        self.pool.kill()
+        self.start_pool()
 
-    def step(self) -> None:
-        """Give out what is open, and take what has ended."""
-        infos = self._hosts.hosts()
-        busy = {host for _, host in self._running.values()}
-        for info in infos:
-            if (
-                info.problem is None
-                and info.running is None
-                and info.host not in busy
-                and self._open
-            ):
-                trial = self._open.popleft()
-                self._given += 1
-                attempt = f"t-{trial}-{self._given}"
-                task = host_task(attempt, value=trial + 1.0, seconds=2, seed=trial + 100)
-                self._hosts.start(info.address, task)
-                self._running[attempt] = (trial, info.host)
-        for event in self._hosts.wait(1):
-            if isinstance(event, Finished):
-                self._store(event.result)
-            else:
-                self.losses += 1
-                self._open.append(self._running[event.attempt][0])
-            del self._running[event.attempt]
-        if any(info.kept.get(STUDY) for info in infos):
-            for result in self._hosts.collect(STUDY):
-                self._store(result)
+    def start_pool(self) -> None:
+        self.pool = self.site.cluster.start_pool(self.file, self.trials)
 
-    def _store(self, result: HostResult) -> None:
-        trial = int(result.attempt.split("-")[1])
-        assert result.result.metrics["write_amp"] == trial + 1.0
-        if trial in self.stored:
-            self.late.append(result.attempt)
-        else:
-            self.stored[trial] = result.attempt
-            if trial in self._open:
-                self._open.remove(trial)
-        self._hosts.confirm([result.attempt])
-
-    @property
-    def is_done(self) -> bool:
-        return not self._open and not self._running
+    def do(self, fault: str, number: int) -> None:
+        """Break or repair a host, or the commander."""
+        worker = self.site.worker(number)
+        match fault:
+            case "kill pool":
+                self.kill_pool()
+            case "kill":
+                worker.kill()
+                self.site.start(number)
+            case "end":
+                worker.end()
+                self.site.start(number)
+            case "freeze":
+                worker.send(signal.SIGSTOP)
+            case "thaw":
+                worker.send(signal.SIGCONT)
+            case "cut":
+                self.site.network.cut(number)
+            case "reconnect":
+                self.site.network.reconnect(number)
 
 
-def test_no_trial_is_lost_or_counted_twice_while_hosts_fail(site: Site) -> None:
-    def cut() -> None:
-        site.network.cut(1)
+SHORT = [
+    (1, "kill", 3), (3, "cut", 1), (5, "kill pool", 1), (7, "reconnect", 1), (9, "freeze", 2),
+    (12, "thaw", 2), (14, "end", 3), (16, "kill pool", 1),
+]  # fmt: skip
+"""Six faults and two repairs: the number of stored trials, what happens, and on which host."""
 
-    def reconnect() -> None:
-        site.network.reconnect(1)
 
-    def freeze() -> None:
-        site.worker(2).send(signal.SIGSTOP)
+def check_all_are_stored_once(site: Site, file: Path, trials: int) -> None:
+    """Each trial has one result that counts, no attempt is stored twice, and nothing is left."""
+    lines = read(file)
+    counted = [line["trial"] for line in lines if not line["late"]]
+    assert sorted(counted) == list(range(trials))
+    assert len({line["attempt"] for line in lines}) == len(lines)
+    assert all(line["value"] == line["trial"] + 1.0 for line in lines)
+    with site.cluster.connect() as hosts:
+        # What a host that was gone still has is a second result of a stored trial.
+        assert eventually(
+            lambda: all(info.running is None for info in joined(hosts, *site.workers))
+        )
+        rest = [result.attempt for result in hosts.collect(STUDY)]
+        assert {trial_of(attempt) for attempt in rest} <= set(range(trials))
+        hosts.confirm(rest)
+        assert eventually(lambda: not any(info.kept for info in joined(hosts, *site.workers)))
+    assert [path for each in site.workers for path in (each.home / "work").iterdir()] == []
 
-    def thaw() -> None:
-        site.worker(2).send(signal.SIGCONT)
 
-    def kill() -> None:
-        site.worker(3).kill()
-        site.start(3)
-
-    def end() -> None:
-        site.worker(3).end()
-        site.start(3)
-
-    faults: list[tuple[int, Callable[[], None]]] = [
-        (1, kill), (3, cut), (7, reconnect), (8, freeze), (11, thaw), (14, end),
-    ]  # fmt: skip
-    limit_s = time.monotonic() + 6 * PATIENCE_S
+def test_no_trial_is_lost_or_counted_twice_while_hosts_and_commander_fail(
+    site: Site, tmp_path: Path
+) -> None:
+    file, trials = tmp_path / "stored", 20
     with site.cluster.connect() as hosts:
         joined(hosts, *site.workers)
-        pool = Pool(hosts, TRIALS)
-        while not pool.is_done:
-            assert time.monotonic() < limit_s, (pool.stored, [w.text for w in site.workers])
-            while faults and len(pool.stored) >= faults[0][0]:
-                faults.pop(0)[1]()
-            pool.step()
-        assert not faults
-        assert sorted(pool.stored) == list(range(TRIALS))
-        assert pool.losses >= 1
-        # Whatever a host that was gone still brings is a second result of a stored trial.
-        joined(hosts, *site.workers)
-        for result in hosts.collect(STUDY):
-            assert int(result.attempt.split("-")[1]) in pool.stored
-            hosts.confirm([result.attempt])
-        everything = [*pool.stored.values(), *pool.late]
-        assert len(everything) == len(set(everything))
-        assert eventually(
-            lambda: all(
-                info.running is None and not info.kept for info in joined(hosts, *site.workers)
-            )
-        )
-    works: list[Path] = [path for w in site.workers for path in (w.home / "work").iterdir()]
-    assert works == []
+    faults = Faults(site, file, site.cluster.start_pool(file, trials), trials)
+    coming = list(SHORT)
+    limit_s = time.monotonic() + 6 * PATIENCE_S
+    while faults.pool.popen.poll() is None or coming:
+        assert time.monotonic() < limit_s, [read(file), faults.pool.text]
+        if coming and len(read(file)) >= coming[0][0]:
+            _, fault, number = coming.pop(0)
+            faults.do(fault, number)
+        time.sleep(0.05)
+    assert faults.pool.popen.returncode == 0, faults.pool.text
+    check_all_are_stored_once(site, file, trials)
