@@ -1,7 +1,6 @@
 """The hosts as the one who commands sees them: give out attempts, get results, notice losses."""
 
 import asyncio
-import json
 import queue
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -10,11 +9,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import ValidationError
-
-from lsmtune import __version__
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.hosts import remote
+from lsmtune.hosts.answers import info_of, name_of, result_of, unusable
 from lsmtune.hosts.task import HostInfo, HostResult, HostTask, Summary
 
 if TYPE_CHECKING:
@@ -23,6 +20,8 @@ if TYPE_CHECKING:
 ALIVE_S = 20.0
 """How often the hosts hear that somebody commands, in seconds."""
 _ANSWER_S = 10.0
+_STATE_S = 3.0
+"""How long `hosts` waits for a host: a frozen one must not keep the others waiting."""
 _LOOK_S = 1.0
 """How often `wait` looks which workers are left, in seconds."""
 
@@ -52,7 +51,7 @@ Event = Finished | Lost
 
 
 @dataclass(frozen=True, slots=True)
-class _Flight:
+class _GivenOut:
     """An attempt that was given out: its study, and the worker that it is pinned to."""
 
     study: str
@@ -75,7 +74,7 @@ class Hosts:
         self.client = client
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop  # type: ignore[union-attr]
         self._alive_s = alive_s
-        self._flights: dict[str, _Flight] = {}
+        self._running: dict[str, _GivenOut] = {}
         self._ended: queue.SimpleQueue[tuple[str, Future[Any]]] = queue.SimpleQueue()
         self._looked_s = 0.0
         self._hosts: dict[str, HostInfo] = {}
@@ -95,7 +94,7 @@ class Hosts:
         trace: TracebackType | None,
     ) -> None:
         self._reports.cancel()
-        self.end(*self._flights)
+        self.end(*self._running)
 
     def hosts(self) -> list[HostInfo]:
         """Return the hosts and their states, by host; LsmtuneError if the scheduler is gone.
@@ -105,10 +104,11 @@ class Hosts:
         self._names = self._workers()
         asked = list(self._names)
         began_s = time.time()
-        answers = self._ask_all(asked, remote.describe)
+        answers = self._ask_all(asked, remote.describe, patience_s=_STATE_S)
         middle_s = (began_s + time.time()) / 2
         infos = [
-            _info(address, answer, middle_s) for address, answer in zip(asked, answers, strict=True)
+            info_of(address, answer, middle_s)
+            for address, answer in zip(asked, answers, strict=True)
         ]
         self._hosts = {info.address: info for info in infos}
         self._confirm_again()
@@ -119,14 +119,17 @@ class Hosts:
 
         UserError if the host has a problem; LsmtuneError if it is not known.
         """
-        self._fly(address, task.attempt, task.study, remote.run_attempt, task.pack())
+        self._submit(address, task.attempt, task.study, remote.run_attempt, task.pack())
 
     def rejoin(self, address: str, attempt: str, study: str) -> None:
         """Wait for an attempt that runs on a host already, as `hosts` says.
 
-        An earlier commander has started it, or its host was gone for a while.
+        An earlier commander has started it, or its host was gone for a while. If this object has
+        returned its result meanwhile, nothing happens.
         """
-        self._fly(address, attempt, study, remote.join_attempt, attempt)
+        if attempt in self._delivered:
+            return
+        self._submit(address, attempt, study, remote.join_attempt, attempt)
 
     def wait(self, timeout_s: float) -> list[Event]:
         """Return what has happened since the last call; wait for it, at most this long.
@@ -137,7 +140,7 @@ class Hosts:
         events: list[Event] = []
         while not events:
             left_s = limit_s - time.monotonic()
-            events.extend(self._landed(attempt) for attempt in self._next(min(left_s, _LOOK_S)))
+            events.extend(self._outcome(attempt) for attempt in self._next(min(left_s, _LOOK_S)))
             if time.monotonic() - self._looked_s >= _LOOK_S:
                 events.extend(self._gone())
             if left_s <= 0:
@@ -153,7 +156,7 @@ class Hosts:
         results = []
         for info in self.hosts():
             for attempt in info.kept.get(study, ()):
-                if attempt not in self._delivered and attempt not in self._flights:
+                if attempt not in self._delivered and attempt not in self._running:
                     result = self._fetch(info.address, attempt)
                     if result is not None:
                         self._delivered[attempt] = result.host
@@ -170,39 +173,39 @@ class Hosts:
 
     def end(self, *attempts: str) -> None:
         """End attempts that run; they give no event any more."""
-        flights = {attempt: self._flights.pop(attempt) for attempt in attempts}
+        ending = {attempt: self._running.pop(attempt) for attempt in attempts}
 
         async def ask() -> None:
             await asyncio.gather(
                 *(
-                    self._ask(flight.info.address, remote.end, attempt)
-                    for attempt, flight in flights.items()
+                    self._ask(given.info.address, remote.end, attempt)
+                    for attempt, given in ending.items()
                 )
             )
 
         self.client.sync(ask)
-        for flight in flights.values():
-            flight.future.cancel()
+        for given in ending.values():
+            given.future.cancel()
 
-    def _fly(
-        self, address: str, attempt: str, study: str, function: Callable[..., Any], given: Any
+    def _submit(
+        self, address: str, attempt: str, study: str, function: Callable[..., Any], value: Any
     ) -> None:
         info = self._hosts.get(address)
         if info is None:
             raise LsmtuneError(f"host {address}: not one of the hosts; see `lsmtune hosts list`")
         if info.problem is not None:
-            raise UserError(f"host {_name(info)}: {info.problem}")
+            raise UserError(f"host {name_of(info)}: {info.problem}")
         self._studies.add(study)
         future = self.client.submit(
             function,
-            given,
+            value,
             key=f"lsmtune-{attempt}-{time.time_ns()}",
             workers=[address],
             allow_other_workers=False,
             retries=0,
             pure=False,
         )
-        self._flights[attempt] = _Flight(study, info, self._names[address], future)
+        self._running[attempt] = _GivenOut(study, info, self._names[address], future)
         future.add_done_callback(lambda ended: self._ended.put((attempt, ended)))
 
     def _next(self, timeout_s: float) -> list[str]:
@@ -216,29 +219,29 @@ class Hosts:
             # A cancelled future ends too, but then its attempt has another one, or none.
             return [
                 attempt for attempt, future in found
-                if attempt in self._flights and self._flights[attempt].future.key == future.key
+                if attempt in self._running and self._running[attempt].future.key == future.key
             ]  # fmt: skip
 
-    def _landed(self, attempt: str) -> Event:
+    def _outcome(self, attempt: str) -> Event:
         """Return what became of an attempt whose future has ended."""
         from distributed import CancelledError, KilledWorker
 
-        flight = self._flights.pop(attempt)
+        given = self._running.pop(attempt)
         try:
-            text, kept = flight.future.result(timeout=_ANSWER_S)
+            text, kept = given.future.result(timeout=_ANSWER_S)
         except (KilledWorker, TimeoutError):
-            return self._left(attempt, flight)
+            return self._left(attempt, given)
         except CancelledError as error:
             self._workers()  # the usual cause is that the scheduler is gone
             raise LsmtuneError(f"attempt {attempt}: Dask cancelled it: {error}") from error
         except Exception as error:  # whatever a worker without lsmtune raises
-            return Lost(attempt, flight.info.host, _unusable(error), left=False)
+            return Lost(attempt, given.info.host, unusable(error), left=False)
         summary = Summary.model_validate_json(text)
         if summary.problem is not None:
-            return Lost(attempt, flight.info.host, summary.problem, left=False)
-        result = self._fetch(flight.info.address, attempt) if kept is None else _result(kept)
+            return Lost(attempt, given.info.host, summary.problem, left=False)
+        result = self._fetch(given.info.address, attempt) if kept is None else result_of(kept)
         if result is None:
-            return self._left(attempt, flight)
+            return self._left(attempt, given)
         self._delivered[attempt] = result.host
         return Finished(attempt, result)
 
@@ -249,32 +252,32 @@ class Hosts:
         """
         self._looked_s = time.monotonic()
         names = set(self._workers().values())
-        gone = [name for name, flight in self._flights.items() if flight.worker not in names]
+        gone = [name for name, given in self._running.items() if given.worker not in names]
         # A future may have ended in the meantime: its result is worth more than the loss.
         events: list[Event] = []
         for attempt in gone:
-            flight = self._flights[attempt]
-            if flight.future.done():
-                events.append(self._landed(attempt))
+            given = self._running[attempt]
+            if given.future.done():
+                events.append(self._outcome(attempt))
             else:
-                del self._flights[attempt]
-                flight.future.cancel()
-                events.append(self._left(attempt, flight))
+                del self._running[attempt]
+                given.future.cancel()
+                events.append(self._left(attempt, given))
         return events
 
-    def _left(self, attempt: str, flight: _Flight) -> Lost:
+    def _left(self, attempt: str, given: _GivenOut) -> Lost:
         reason = (
-            f"host {_name(flight.info)} left: its worker ended, or the host does not answer; if it "
-            "comes back with a result, the result is kept"
+            f"host {name_of(given.info)} left: its worker ended, or the host does not answer; "
+            "if it comes back with a result, the result is kept"
         )
-        return Lost(attempt, flight.info.host, reason, left=True)
+        return Lost(attempt, given.info.host, reason, left=True)
 
     def _fetch(self, address: str, attempt: str) -> HostResult | None:
         """Return a result; None if its host does not answer or does not have it."""
         (answer,) = self._ask_all([address], remote.fetch, attempt)
         if answer is None or isinstance(answer, Exception):
             return None
-        return _result(answer)
+        return result_of(answer)
 
     def _confirm_again(self) -> None:
         """Send the confirmations whose hosts are there; nobody waits for the answers."""
@@ -308,21 +311,32 @@ class Hosts:
         return {address: str(each["name"]) for address, each in found["workers"].items()}
 
     def _ask_all(
-        self, addresses: Sequence[str], function: Callable[..., Any], *args: Any
+        self,
+        addresses: Sequence[str],
+        function: Callable[..., Any],
+        *args: Any,
+        patience_s: float = _ANSWER_S,
     ) -> list[Any]:
         """Call a function on workers; return each answer, or the exception instead."""
 
         async def ask() -> list[Any]:
-            return await asyncio.gather(*(self._ask(each, function, *args) for each in addresses))
+            calls = (self._ask(each, function, *args, patience_s=patience_s) for each in addresses)
+            return await asyncio.gather(*calls)
 
         answers: list[Any] = self.client.sync(ask)
         return answers
 
-    async def _ask(self, address: str, function: Callable[..., Any], *args: Any) -> Any:
+    async def _ask(
+        self,
+        address: str,
+        function: Callable[..., Any],
+        *args: Any,
+        patience_s: float = _ANSWER_S,
+    ) -> Any:
         """Call a function on a worker, in the event loop of the client."""
         try:
             call = self.client.run(function, *args, workers=[address], on_error="return")
-            return (await asyncio.wait_for(call, _ANSWER_S))[address]
+            return (await asyncio.wait_for(call, patience_s))[address]
         except Exception as error:  # a host that fails must not hide the others
             return error
 
@@ -337,47 +351,3 @@ class Hosts:
                     await asyncio.gather(
                         *(self._ask(address, remote.alive, studies) for address in workers)
                     )
-
-
-def _result(kept: remote.Kept) -> HostResult:
-    text, evidence = kept
-    return HostResult.model_validate_json(text).model_copy(update={"evidence": evidence})
-
-
-def _info(address: str, answer: Any, now_s: float) -> HostInfo:
-    """Return the state that a host has given as JSON, or why there is none."""
-    if isinstance(answer, Exception):
-        return HostInfo(address=address, problem=_unusable(answer))
-    found = json.loads(answer)
-    if found.get("lsmtune") != __version__:
-        return HostInfo(
-            address=address,
-            host=str(found.get("host", "")),
-            node=str(found.get("node", "")),
-            lsmtune=str(found.get("lsmtune", "")),
-            problem=(
-                f"lsmtune {found.get('lsmtune')} runs there, but {__version__} here; install the "
-                "same version on all hosts"
-            ),
-        )
-    try:
-        info = HostInfo.model_validate(found)
-    except ValidationError:
-        return HostInfo(address=address, problem="another build of lsmtune runs there; install "
-                        "the same version on all hosts")  # fmt: skip
-    return info.model_copy(update={"address": address, "clock_offset_s": info.now_s - now_s})
-
-
-def _unusable(error: Exception) -> str:
-    """Return why a worker cannot be used, from what a call on it has raised."""
-    if isinstance(error, ImportError | AttributeError):
-        return "lsmtune is not installed there, or in another version; install the same version"
-    if isinstance(error, UserError):
-        return str(error)
-    if isinstance(error, TimeoutError | OSError):
-        return f"the worker does not answer; see whether the host is frozen or cut off ({error!r})"
-    return f"the worker failed: {type(error).__name__}: {error}"
-
-
-def _name(info: HostInfo) -> str:
-    return f"{info.host} ({info.node}, {info.address})"
