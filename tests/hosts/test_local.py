@@ -1,6 +1,7 @@
 """Local hosts, and what lsmtune says about a scheduler of somebody else."""
 
 import importlib.util
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import psutil
@@ -9,6 +10,8 @@ import pytest
 from fakes.host_processes import events, finished
 from fakes.patience import eventually
 from lsmtune.engines.base import Places, Watch
+from lsmtune.engines.libraries.pins import DEFAULT_VERSION
+from lsmtune.engines.registry import engine_of
 from lsmtune.engines.simulated import Simulated
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.local import local_hosts
@@ -48,6 +51,37 @@ def test_local_hosts_give_what_this_process_would_measure(tmp_path: Path) -> Non
         found = [finished(event).result.result for event in events(hosts, 2)]
     assert [each.metrics["write_amp"] for each in found] == [here.metrics["write_amp"]] * 2
     assert eventually(lambda: not psutil.Process().children(recursive=True))
+
+
+def test_real_rocksdb_runs_one_trial_at_a_time_on_a_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(installed.parents[1]))
+    study = make_spec(
+        {"workload": {"name": "fillrandom", "num": 20_000}, "rocksdb": DEFAULT_VERSION,
+         "program": "lsmdriver"},
+        "test",
+    )  # fmt: skip
+    engine = engine_of(study)
+    base = engine.base(engine.describe(tmp_path), None, tmp_path)
+    spec = TrialSpec(settings=base.settings, workload=study.workload, protocol=Protocol(), seed=1)
+    task = HostTask(
+        attempt="r-0", study="r", engine=study.model_dump(mode="json"), base=base,
+        base_settings=base.settings, spec=spec,
+    )  # fmt: skip
+    with local_hosts(2) as hosts:
+        for index, info in enumerate(hosts.hosts()):
+            hosts.start(info.address, task.model_copy(update={"attempt": f"r-{index}"}))
+        first, second = sorted(
+            (finished(event).result for event in events(hosts, 2)), key=lambda each: each.started_at
+        )
+    assert first.result.status is second.result.status is Status.COMPLETE
+    assert {"LOG", "OPTIONS"} <= set(first.evidence)
+    # Both workers share the lock of this machine.
+    began = datetime.fromisoformat(first.started_at)
+    assert datetime.fromisoformat(second.started_at) >= began + timedelta(
+        seconds=first.duration_s - 0.1
+    )
 
 
 def test_a_worker_that_lsmtune_did_not_start_is_a_host_too(
