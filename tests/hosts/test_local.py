@@ -98,8 +98,9 @@ def test_a_worker_that_lsmtune_did_not_start_is_a_host_too(
         distributed.Client(usual, set_as_default=False) as client,
         Hosts(client) as hosts,
     ):  # fmt: skip
-        (info,) = hosts.hosts()
-        hosts.start(info.address, task)
+        # The first call imports lsmtune in the worker, which takes a while.
+        assert eventually(lambda: hosts.hosts()[0].problem is None)
+        hosts.start(hosts.hosts()[0].address, task)
         found = finished(events(hosts)[0]).result
         assert found.result.metrics["write_amp"] == here.metrics["write_amp"]
         assert (tmp_path / "worker" / "outbox" / "l-0").is_dir()
