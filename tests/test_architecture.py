@@ -47,6 +47,9 @@ ROOM_OF_MODULE = {
 FOUNDATION = {"units", "stats", "reading", "system"}
 """Rooms that may import the errors, which are on their own floor."""
 
+NEVER = {"hosts": {"store", "optimizers"}}
+"""Rooms on a lower floor that a room must not import: a host runs trials and decides nothing."""
+
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
 
@@ -172,6 +175,8 @@ def imported_room(dotted: str) -> str | None:
 
 def may_import(room: str, other: str) -> bool:
     always = {room, "lsmtune", *(["errors"] if room in FOUNDATION else [])}
+    if other in NEVER.get(room, ()):
+        return False
     return other in always or FLOORS[other] < FLOORS[room]
 
 
@@ -344,6 +349,8 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
                 ("knobs/a/b.py", "def f():\n    from ...cli import main", "lsmtune.cli.main"),
                 ("store/home.py", "from lsmtune.engines.base import Engine", "lsmtune.engines"),
                 ("study/study.py", "from lsmtune.analysis import x", "lsmtune.analysis"),
+                ("hosts/a.py", "from lsmtune.store.home import Home", "lsmtune.store.home"),
+                ("hosts/a.py", "from lsmtune.study import x", "lsmtune.study"),
                 ("trials.py", "from lsmtune.store import home", "lsmtune.store.home"),
                 ("stats.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),
                 ("errors.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),
