@@ -1,5 +1,6 @@
 """This host as others see it: it runs one attempt at a time and keeps results in its outbox."""
 
+import errno
 import platform
 import secrets
 import threading
@@ -32,6 +33,7 @@ from lsmtune.system.write import write_whole
 MakeEngine = Callable[[StudySettings], Engine]
 """Makes the engine of a study from its settings; UserError if this host cannot run it."""
 DEFAULT_ORPHAN_S = 600.0
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 _TICK_S = 0.5
 """How often a host looks whether its commander has been silent for too long, in seconds."""
 _END_S = 30.0
@@ -162,11 +164,10 @@ class ThisHost:
             summary = Summary(attempt=task.attempt, problem=f"ended: {running.why}")
         except LsmtuneError as error:
             summary = Summary(attempt=task.attempt, problem=str(error))
-        except OSError as error:
-            summary = Summary(attempt=task.attempt, problem=self._disk_problem(error))
-        except Exception:
-            # A bug: it keeps its traceback, but it must not end the worker.
-            summary = Summary(attempt=task.attempt, problem=traceback.format_exc())
+        except Exception as error:
+            # A bug keeps its traceback, but it must not end the worker.
+            problem = self._disk_problem(error) or traceback.format_exc()
+            summary = Summary(attempt=task.attempt, problem=problem)
         with self._lock:
             self._running = None
         running.done.set_result(summary)
@@ -211,10 +212,12 @@ class ThisHost:
             self._engine = task.engine, engine
         return self._engine[1]
 
-    def _disk_problem(self, error: OSError) -> str:
+    def _disk_problem(self, error: Exception) -> str | None:
+        if not isinstance(error, OSError) or error.errno not in _DISK_ERRORS:
+            return None
         return (
             f"host {self.id} ({platform.node()}): cannot write to {self._home}: "
-            f"{error.strerror or error}; free space there, or start the worker with another --home"
+            f"{error.strerror}; free space there, or start the worker with another --home"
         )
 
 
