@@ -22,14 +22,15 @@ FLOORS: dict[str, int] = {
     "knobs": 1, "workloads": 1, "metrics": 1, "learning": 1,
     "records": 2, "simulator": 2,
     "engines": 3, "optimizers": 3, "store": 3,
-    "study": 4,
-    "analysis": 5,
-    "report": 6,
-    "recipes": 7,
-    "comparison": 8,
-    "api": 9,
-    "cli": 10,
-    "public": 11,
+    "hosts": 4,
+    "study": 5,
+    "analysis": 6,
+    "report": 7,
+    "recipes": 8,
+    "comparison": 9,
+    "api": 10,
+    "cli": 11,
+    "public": 12,
 }  # fmt: skip
 """Every room with its floor. `public` is the package's own __init__, and `lsmtune` its version."""
 
@@ -38,13 +39,16 @@ ROOM_OF_MODULE = {
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
     "spec_defaults": "records", "rescale": "records", "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
-    "rule": "records", "simplified": "records", "rescale_old_rule": "records",
+    "rule": "records", "simplified": "records", "rescale_old_rule": "records", "pruning": "records",
     "study_keys": "study_keys",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
 
 FOUNDATION = {"units", "stats", "reading", "system"}
 """Rooms that may import the errors, which are on their own floor."""
+
+NEVER = {"hosts": {"store", "optimizers"}}
+"""Rooms on a lower floor that a room must not import: a host runs trials and decides nothing."""
 
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
@@ -179,6 +183,8 @@ def imported_room(dotted: str) -> str | None:
 
 def may_import(room: str, other: str) -> bool:
     always = {room, "lsmtune", *(["errors"] if room in FOUNDATION else [])}
+    if other in NEVER.get(room, ()):
+        return False
     return other in always or FLOORS[other] < FLOORS[room]
 
 
@@ -386,6 +392,8 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
                 ("knobs/a/b.py", "def f():\n    from ...cli import main", "lsmtune.cli.main"),
                 ("store/home.py", "from lsmtune.engines.base import Engine", "lsmtune.engines"),
                 ("study/study.py", "from lsmtune.analysis import x", "lsmtune.analysis"),
+                ("hosts/a.py", "from lsmtune.store.home import Home", "lsmtune.store.home"),
+                ("hosts/a.py", "from lsmtune.study import x", "lsmtune.study"),
                 ("trials.py", "from lsmtune.store import home", "lsmtune.store.home"),
                 ("stats.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),
                 ("errors.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),

@@ -13,8 +13,9 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study import runner
-from lsmtune.study.runner import ClockWatch, Event
+from lsmtune.study.runner import Event
 from lsmtune.study.search import run_search
+from lsmtune.system.host import ClockWatch
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 TRIALS = 6

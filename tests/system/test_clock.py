@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from lsmtune.study.runner import ClockWatch
+from lsmtune.system.host import ClockWatch
 
 DAY_S = 86400.0
 

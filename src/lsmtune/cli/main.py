@@ -15,6 +15,7 @@ from lsmtune.cli import (
     doctor,
     engines,
     export,
+    hosts,
     importance,
     inspect,
     lists,
@@ -30,6 +31,7 @@ from lsmtune.cli import (
     trials,
     tune,
     verify,
+    worker,
 )
 from lsmtune.cli.output import check_output, note, say_all
 from lsmtune.cli.program import Command, Program, usage_message
@@ -76,6 +78,8 @@ _COMMANDS: dict[str, tuple[tuple[Callable[..., None], str], ...]] = {
         (lists.knobs, "List the knobs of an engine."),
         (lists.workloads, "List the workloads."),
         (lists.optimizers, "List the optimizers."),
+        (hosts.hosts, "Set up many hosts: certificates, scheduler, list of hosts."),
+        (worker.worker, "Run the trials that a scheduler gives to this host."),
         (schema.schema, "Print the JSON schema of study files, for editors."),
     ),
 }  # fmt: skip

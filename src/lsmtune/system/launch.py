@@ -91,6 +91,16 @@ def start(
         raise
 
 
+def end(process: subprocess.Popen[bytes], patience_s: float) -> None:
+    """End a program with SIGTERM, or with SIGKILL if it still runs after `patience_s` seconds."""
+    process.terminate()
+    try:
+        process.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 def _die_with_parent(parent_pid: int) -> Callable[[], None]:
     def before_exec() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))

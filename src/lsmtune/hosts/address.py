@@ -1,0 +1,170 @@
+"""Addresses of schedulers, and the rules that keep strangers away from them.
+
+Dask runs the code that a client sends. So whoever can connect can run programs on every host.
+"""
+
+import ipaddress
+import re
+import socket
+import ssl
+from dataclasses import dataclass
+
+from lsmtune.errors import LsmtuneError, UserError
+
+_FORM = re.compile(
+    r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<port>\d+)"
+)
+_MOST_PORT = 65_535
+_PRIVATE = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10",
+    )
+)  # fmt: skip
+"""Networks that routers of the internet do not reach (RFC 1918, 3927, 4193, 4291)."""
+_ANSWER_S = 10.0
+_REFUSED_US = ("UNKNOWN_CA", "CERTIFICATE_REQUIRED", "BAD_CERTIFICATE", "CERTIFICATE_UNKNOWN",
+               "CERTIFICATE_EXPIRED", "DECRYPT_ERROR", "HANDSHAKE_FAILURE")  # fmt: skip
+
+
+class UnreachableError(LsmtuneError):
+    """No scheduler answers at an address; one may answer later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Address of a scheduler: `tls` with certificates, or plain `tcp`."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def text(self) -> str:
+        """The address as Dask writes it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
+
+
+def parse_address(text: str) -> Address:
+    """Return the address of a text such as `tls://10.0.0.1:8786`; UserError for another form."""
+    found = _FORM.fullmatch(text)
+    if found is None or not int(found["port"]) <= _MOST_PORT:
+        raise UserError(
+            f"address {text!r}: not an address of a scheduler; use e.g. tls://10.0.0.1:8786, or "
+            "tcp://127.0.0.1:8786 on one machine"
+        )
+    return Address(found["scheme"], found["host"].strip("[]"), int(found["port"]))
+
+
+def check_safe(address: Address, *, has_certificates: bool, insecure: bool = False) -> str | None:
+    """Return the warning that each output must show, or None if strangers are kept away.
+
+    UserError for an address that is not safe enough. Plain tcp is allowed on the loopback
+    interface; with `insecure` it is also allowed in private networks.
+    """
+    if address.scheme == "tls":
+        if not has_certificates:
+            raise UserError(
+                f"{address.text}: a tls address needs certificates; name their folder with "
+                "--certificates; `lsmtune hosts init DIR` makes them"
+            )
+        if insecure:
+            raise UserError(f"{address.text}: --insecure: not needed with tls; remove it")
+        return None
+    if has_certificates:
+        raise UserError(
+            f"{address.text}: plain tcp does not use the certificates; write tls:// instead of tcp://"
+        )
+    found = _resolve(address)
+    if all(ip.is_loopback for ip in found):
+        return None
+    if not insecure:
+        raise UserError(
+            f"{address.text}: whoever can connect to this address could run programs on every "
+            "host; use tls:// with --certificates (`lsmtune hosts init DIR` makes them)"
+        )
+    if not all(ip.is_loopback or _is_private(ip) for ip in found):
+        raise UserError(
+            f"{address.text}: --insecure: allowed only with an address of a private network such "
+            "as 10.0.0.0/8; use tls:// with --certificates"
+        )
+    return (
+        f"insecure: whoever can connect to {address.text} can run programs on every host; use "
+        "tls:// with --certificates"
+    )
+
+
+def check_answers(address: Address, context: ssl.SSLContext | None) -> None:
+    """Connect once, so that a refusal is one clear sentence and not a time-out of Dask.
+
+    UnreachableError if nothing answers, or not without TLS; UserError if the other side refuses the
+    certificate, has one of another CA, or does not use TLS.
+    """
+    try:
+        with socket.create_connection((address.host, address.port), _ANSWER_S) as plain:
+            if context is None:
+                _expect_bytes(plain, address)
+                return
+            with context.wrap_socket(plain) as secure:
+                _expect_bytes(secure, address)
+    except ssl.SSLCertVerificationError as error:
+        raise UserError(
+            f"{address.text}: the scheduler has a certificate that this CA did not sign or that "
+            f"is not valid now ({error.verify_message}); use certificates of one "
+            "`lsmtune hosts init` on all hosts"
+        ) from error
+    except ssl.SSLError as error:
+        raise _tls_problem(address, error) from error
+    except (TimeoutError, ConnectionResetError, BrokenPipeError) as error:
+        raise _silent(address) from error
+    except OSError as error:
+        raise UnreachableError(
+            f"{address.text}: cannot connect: {error.strerror or error}; start the scheduler with "
+            "`lsmtune hosts start`, and check address and firewall"
+        ) from error
+
+
+def _expect_bytes(connection: socket.socket, address: Address) -> None:
+    """Read the first bytes: Dask's side that accepts a connection writes first."""
+    if not connection.recv(1):
+        raise _silent(address)
+
+
+def _silent(address: Address) -> UnreachableError:
+    if address.scheme == "tcp":
+        return UnreachableError(
+            f"{address.text}: the other side does not answer without TLS; use tls:// with "
+            "--certificates, or check that a scheduler listens there"
+        )
+    return UnreachableError(
+        f"{address.text}: the other side closed the connection or did not answer; check that a "
+        "scheduler listens there"
+    )
+
+
+def _tls_problem(address: Address, error: ssl.SSLError) -> UserError:
+    if any(word in str(error.reason or error) for word in _REFUSED_US):
+        return UserError(
+            f"{address.text}: the scheduler refuses this certificate; use certificates of the "
+            "`lsmtune hosts init` that made the scheduler's, and renew old ones with "
+            "`lsmtune hosts renew`"
+        )
+    return UserError(
+        f"{address.text}: the other side does not use TLS ({error.reason or error}); check that "
+        "the scheduler was started with --certificates"
+    )
+
+
+def _resolve(address: Address) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+    try:
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise UserError(
+            f"{address.text}: unknown host {address.host!r}: {error.strerror}; write an IP address"
+        ) from error
+    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+
+
+def _is_private(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    return any(ip.version == network.version and ip in network for network in _PRIVATE)

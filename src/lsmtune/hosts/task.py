@@ -1,0 +1,141 @@
+"""The records that hosts exchange: JSON, so that none of lsmtune's objects is pickled."""
+
+import zlib
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.types import Settings
+from lsmtune.pruning import PruneRule
+from lsmtune.system.host import HostFacts, StorageFacts
+from lsmtune.trials import Base, TrialResult, TrialSpec
+
+ATTEMPT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+"""Pattern of the names of attempts, which are also names of folders."""
+
+_CLOCK_S = 5.0
+"""Clocks that differ by less are not remarked: a slow answer can look like that."""
+ZIPPED = ".gz"
+"""Suffix of a file that a home stores as it is, because it is compressed already."""
+
+
+class HostTask(BaseModel):
+    """One attempt to run a trial, with all that a host needs for it.
+
+    `attempt` is new for each attempt, also if the same trial runs again. `study` must differ
+    between the studies of all homes. `engine` are the settings of the study, from which the host
+    makes the engine; `base_settings` are those of the trial spec, which its JSON leaves out.
+    `commander` names the process that gives the task, for people.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    attempt: str = Field(pattern=f"^{ATTEMPT_NAME}$")
+    study: str
+    engine: dict[str, Any]
+    base: Base
+    base_settings: Settings
+    spec: TrialSpec
+    prune: PruneRule | None = None
+    commander: str = ""
+
+    @property
+    def trial(self) -> TrialSpec:
+        """The whole trial spec."""
+        return self.spec.model_copy(update={"base_settings": self.base_settings})
+
+    def pack(self) -> bytes:
+        """Return the task as Dask sends it: short, and not readable in a log."""
+        return zlib.compress(self.model_dump_json().encode())
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> Self:
+        """Return the task; LsmtuneError if another version of lsmtune wrote it."""
+        try:
+            return cls.model_validate_json(zlib.decompress(packed))
+        except (zlib.error, ValidationError) as error:
+            # The text of the error would contain the settings of the study.
+            raise LsmtuneError(
+                "this host cannot read the task; install the same version of lsmtune on all hosts"
+            ) from error
+
+
+class HostResult(BaseModel):
+    """The result of an attempt, as its host measured it.
+
+    `clock_jump_s` says by how many seconds the clock was set meanwhile. `evidence` has the files to
+    keep by the engine's names, each compressed by gzip.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    attempt: str
+    study: str
+    host: str
+    facts: HostFacts
+    storage: StorageFacts
+    result: TrialResult
+    started_at: str
+    duration_s: float
+    clock_jump_s: float
+    evidence: dict[str, bytes] = Field(default={}, exclude=True)
+
+    def write_evidence(self, folder: Path) -> dict[str, Path]:
+        """Write the evidence into the folder and return the files for `Home.add_trial`.
+
+        UserError for a name that is not a plain file name.
+        """
+        files = {}
+        for name, content in self.evidence.items():
+            if Path(name).name != name:
+                raise UserError(f"host {self.host}: evidence {name!r}: not a plain file name")
+            files[name] = folder / f"{name}{ZIPPED}"
+            files[name].write_bytes(content)
+        return files
+
+
+class Summary(BaseModel):
+    """The answer of a host to a task: the result is in its outbox, or a problem prevented it."""
+
+    model_config = ConfigDict(frozen=True)
+    attempt: str
+    problem: str | None = None
+
+
+class HostInfo(BaseModel):
+    """A host and its state.
+
+    `host` is the same whenever a worker with the same home runs; it is empty if the worker does not
+    answer. `address` is that of the worker, which is another one after each new connection.
+    `running` is the attempt that runs, `study` its study, `kept` are the attempts, by study, whose
+    results nobody has confirmed. `clock_offset_s` is by how much the host's clock is ahead of ours.
+    `problem` says why the host cannot be used.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    address: str = ""
+    host: str = ""
+    node: str = ""
+    lsmtune: str = ""
+    dask: str = ""
+    python: str = ""
+    facts: HostFacts | None = None
+    storage: StorageFacts | None = None
+    now_s: float = 0.0
+    clock_offset_s: float = 0.0
+    running: str | None = None
+    study: str | None = None
+    commander: str | None = None
+    kept: dict[str, tuple[str, ...]] = {}
+    problem: str | None = None
+
+    @property
+    def remark(self) -> str | None:
+        """What is odd about the host although it can be used, as a sentence; None if nothing."""
+        if abs(self.clock_offset_s) < _CLOCK_S:
+            return None
+        side = "ahead of" if self.clock_offset_s > 0 else "behind"
+        return (
+            f"host {self.host} ({self.node}): its clock is {abs(self.clock_offset_s):.0f} s {side} "
+            "the clock of this machine; set the clocks, for example with NTP"
+        )

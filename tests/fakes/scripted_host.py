@@ -1,0 +1,107 @@
+"""A scheduler or a worker as a process of its own; the engine of the worker is scripted.
+
+The settings of a trial say what it gives: `value` is its write_amp, `seconds` how long it runs.
+"""
+
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+import lsmtune
+from lsmtune.engines.base import Engine, Outcome, Places, Watch
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.hosts import this_host
+from lsmtune.hosts.address import Address, check_safe, parse_address
+from lsmtune.hosts.certificates import security
+from lsmtune.hosts.extra import silence_dask
+from lsmtune.hosts.scheduler import run_scheduler
+from lsmtune.hosts.worker import run_worker
+from lsmtune.spec import StudySettings
+from lsmtune.system.cancelling import check_cancelled
+from lsmtune.system.write import write_whole
+from lsmtune.trials import Base, TrialResult, TrialSpec
+
+RAN = "ran.txt"
+"""File in the home of a worker: one line for each trial that began, one for each that ended."""
+
+
+def _engine(home: Path) -> Engine:
+    def script(spec: TrialSpec) -> TrialResult:
+        _note(home, f"began {spec.seed}")
+        end_s = time.monotonic() + float(spec.settings["seconds"])
+        while time.monotonic() < end_s:
+            check_cancelled()
+            time.sleep(0.01)
+        _note(home, f"ended {spec.seed}")
+        return measured(write_amp=float(spec.settings["value"]))
+
+    engine = _Engine(script)
+    engine.times_matter = False
+    return engine
+
+
+class _Engine(ScriptedEngine):
+    """It also keeps random bytes as evidence, if the settings say how many."""
+
+    def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
+        outcome = super().run(spec, base, places, watch)
+        if number := int(spec.settings.get("evidence_bytes", 0)):
+            large = places.workdir / "large.bin"
+            large.write_bytes(os.urandom(number))
+            outcome.evidence["large.bin"] = large
+        return outcome
+
+
+def _note(home: Path, line: str) -> None:
+    with (home / RAN).open("a") as file:
+        file.write(f"{line}\n")
+
+
+def main(role: str, address: str, folder: str, certificates: str) -> None:
+    """Run the process; a worker reads its other settings from the environment."""
+    home, keys = Path(folder), Path(certificates) if certificates else None
+    if os.environ.get("DASK_LOGGING__DISTRIBUTED") is None:
+        silence_dask()
+    place = parse_address(address)
+    check_safe(place, has_certificates=keys is not None)
+    if role == "scheduler":
+        ttl_s = float(os.environ.get("TEST_TTL_S", "3"))
+
+        def ready(found: Address, _: str) -> None:
+            write_whole(home / "address", found.text)
+
+        run_scheduler(place, keys and security(keys, "scheduler"), ready, worker_ttl_s=ttl_s)
+    else:
+        this_host.__version__ = os.environ.get("TEST_VERSION", lsmtune.__version__)
+        if "TEST_CLOCK_S" in os.environ:
+            own_clock, ahead_s = time.time, float(os.environ["TEST_CLOCK_S"])
+            time.time = lambda: own_clock() + ahead_s
+        if "TEST_FILE_BYTES" in os.environ:
+            # As on a full disk: a file cannot become larger.
+            most = int(os.environ["TEST_FILE_BYTES"])
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        orphan_s = float(os.environ.get("TEST_ORPHAN_S", "60"))
+
+        def engine(_: StudySettings) -> Engine:
+            return _engine(home)
+
+        def say(text: str) -> None:
+            print(text, flush=True)
+
+        run_worker(
+            place,
+            home,
+            keys and security(keys, "worker"),
+            say,
+            orphan_s=orphan_s,
+            make_engine=engine,
+        )
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except lsmtune.UserError as error:
+        sys.exit(f"lsmtune: {error}")
