@@ -1,4 +1,4 @@
-"""The host as the evidence records it: hardware, kernel, storage, and who else uses the CPU; and its clock."""
+"""The host as the evidence records it: hardware, kernel, storage, clock, use of the CPU by others."""
 
 import os
 import platform
