@@ -9,7 +9,7 @@ from landscapes import make_space, random_history, shared_history, shared_space,
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
 from lsmtune.learning.gaussian_process import fit_process
-from lsmtune.optimizers.base import Observation
+from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.earlier import Earlier
 from lsmtune.optimizers.expectation import Before, Expectation, corrected, expectation, joined
 from lsmtune.optimizers.judgement import incumbent, ranking
@@ -91,6 +91,19 @@ def test_a_process_that_believes_its_mean_is_the_one_with_that_outcome() -> None
         assert surer <= deviation[at] + 1e-9
     again = process.believing(new[:1]).believing(new[1:])
     np.testing.assert_allclose(again.predict(elsewhere)[1], believing.predict(elsewhere)[1])
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "tpe"])
+def test_hosts_of_a_warm_start_get_different_configs_in_any_order(name: str) -> None:
+    optimizer = make_optimizer(name, [Earlier("before", tuple(shared_history(smooth, 20, seed=4)))])
+    for count in (0, 12):
+        history = shared_history(smooth, count)
+        pending: list[Config] = []
+        for _ in range(4):
+            known = with_pending(history, pending)
+            pending.append(optimizer.ask(SPACE, known, 1))
+            assert optimizer.ask(SPACE, with_pending(history, pending[-2::-1]), 1) == pending[-1]
+        assert len(seen(with_pending(history, pending))) == count + 5
 
 
 @pytest.mark.parametrize("name", ["genetic", "nsga2"])
