@@ -77,12 +77,14 @@ def guided(rows: list[dict[str, Any]]) -> str:
 def parallel(found: dict[str, Any]) -> str:
     """Return what several hosts cost and save: cost of the best config, and elapsed time."""
     rows = found["summary"]
-    sizes = next(iter(rows.values()))["elapsed_share"]
-    times = (f"elapsed / all trials: {int(size):,} records" for size in sizes)
+    shown = next(iter(rows.values()))
+    sizes, trial_s = shown["elapsed_share"], shown["trial_s"]
+    times = (f"elapsed / all trials of {trial_s * int(size):.0f} s" for size in sizes)
     heads = ["optimizer", "searches", "cost, one host", f"cost, {found['hosts']} hosts",
-             "ratio of the costs", *times]  # fmt: skip
+             "ratio of the costs", "seconds to choose (first config)", *times]  # fmt: skip
     cells = [
         [f"`{name}`", str(row["repeats"]), *(_interval(row[arm]) for arm in _HOSTS),
+         f"{row['ask_s']:.2g} ({row['first_ask_s']:.2g})",
          *(_two_digits(row["elapsed_share"][size]) for size in sizes)]
         for name, row in rows.items()
     ]  # fmt: skip
