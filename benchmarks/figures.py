@@ -7,7 +7,7 @@ A page has a line `<!-- figures: CASE -->`. This command fills the lines after i
 (see benchmarks/table.py), `five studies`, `full size`, `simplified winners`, `mixed example`,
 `larger scale`, `false gains`, `null verifications`,
 `driver pairs`, `sst size`, `recipe NAME`, `myrocks repeat`, `optimizers`, `warm start` (these two
-also with ` real`), `guided real`, `suggestions`, `simulator`, `simulator summary`,
+also with ` real`), `guided real`, `parallel asks`, `suggestions`, `simulator`, `simulator summary`,
 `simulated study`, or a part of the parameter study (see benchmarks/parameter_study.py).
 """
 
@@ -31,7 +31,7 @@ RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 MEASURED_LATER = (
     "optimizers", "optimizers real", "warm start", "warm start real", "simulated study",
     "guided real", "read counts", "five studies", "full size",
-    "simplified winners", "mixed example", "larger scale",
+    "simplified winners", "mixed example", "larger scale", "parallel asks",
 )  # fmt: skip
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 _MAKERS: dict[str, Callable[[Any], str]] = {
@@ -47,6 +47,7 @@ _MAKERS: dict[str, Callable[[Any], str]] = {
     "null verifications": figures_experiments.null_verifications,
     "optimizers": figures_optimizers.costs,
     "optimizers real": figures_optimizers.costs,
+    "parallel asks": figures_optimizers.parallel,
     "read counts": figures_experiments.read_counts,
     "simulated study": figures_simulator.knob_ranking,
     "simulator": figures_simulator.accuracy,

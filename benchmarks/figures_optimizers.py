@@ -11,6 +11,7 @@ _ARMS = {
     "misleading": "from a misleading workload",
     "dull": "from a workload where few knobs matter",
 }  # fmt: skip
+_HOSTS = ("one_host", "hosts", "ratio")
 _MARKS = (8, 16, 24, 36, 50, 100)
 
 
@@ -71,6 +72,31 @@ def guided(rows: list[dict[str, Any]]) -> str:
         "highest cost in brackets.\n\n"
         f"{table_text(heads, cells)}"
     )
+
+
+def parallel(found: dict[str, Any]) -> str:
+    """Return what several hosts cost and save: cost of the best config, and elapsed time."""
+    rows = found["summary"]
+    shown = next(iter(rows.values()))
+    sizes, trial_s = shown["elapsed_share"], shown["trial_s"]
+    times = (f"elapsed / all trials of {trial_s * int(size):.0f} s" for size in sizes)
+    heads = ["optimizer", "searches", "cost, one host", f"cost, {found['hosts']} hosts",
+             "ratio of the costs", "seconds to choose (first config)", *times]  # fmt: skip
+    cells = [
+        [f"`{name}`", str(row["repeats"]), *(_interval(row[arm]) for arm in _HOSTS),
+         f"{row['ask_s']:.2g} ({row['first_ask_s']:.2g})",
+         *(_two_digits(row["elapsed_share"][size]) for size in sizes)]
+        for name, row in rows.items()
+    ]  # fmt: skip
+    return (
+        f"Each search has {found['trials']} trials. Lower costs and shares are better; with "
+        f"{found['hosts']} hosts, no share is below {1 / found['hosts']:.2f}. The 95 % interval is "
+        f"in brackets.\n\n{table_text(heads, cells)}"
+    )
+
+
+def _two_digits(found: dict[str, float]) -> str:
+    return f"{found['median']:.2f} ({found['low']:.2f}{DASH}{found['high']:.2f})"
 
 
 def _spread(values: list[float]) -> str:

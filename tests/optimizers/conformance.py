@@ -29,6 +29,7 @@ from landscapes import (
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.base import Observation, Optimizer, seen
+from lsmtune.optimizers.pending import with_pending
 from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
 
 
@@ -211,6 +212,57 @@ class OptimizerConformance:
         there = shared_space(open_files=4096)
         check_is_legal(there, optimizer.ask(there, history, 1))
 
+    @pytest.mark.parametrize("landscape", [smooth, trade_off])
+    def test_ask_without_pending_runs_is_unchanged(
+        self, optimizer: Optimizer, landscape: Landscape
+    ) -> None:
+        space = shared_space()
+        for count in (0, 3, 30):
+            history = shared_history(mixing(landscape), count)
+            same = with_pending(history, [])
+            assert same == history
+            assert optimizer.ask(space, same, 7) == optimizer.ask(space, history, 7)
+
+    @pytest.mark.parametrize("landscape", [smooth, trade_off])
+    def test_hosts_that_ask_at_once_get_different_configs(
+        self, optimizer: Optimizer, landscape: Landscape
+    ) -> None:
+        space = shared_space()
+        for count in (0, 3, 12, 30):
+            history = shared_history(mixing(landscape), count)
+            pending = self._pending(optimizer, space, history, 5)
+            assert len({*pending, *seen(history)}) == len(seen(history)) + 5
+
+    def test_order_of_pending_runs_does_not_matter(self, optimizer: Optimizer) -> None:
+        space = shared_space()
+        for count in (0, 12, 30):
+            history = shared_history(mixing(smooth), count)
+            pending = self._pending(optimizer, space, history, 3)
+            asked = [[pending[at] for at in order] for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0))]
+            found = {optimizer.ask(space, with_pending(history, each), 7) for each in asked}
+            assert len(found) == 1
+
+    def test_replay_with_the_stored_pending_runs_gives_the_same_config(
+        self, optimizer: Optimizer
+    ) -> None:
+        space = shared_space()
+        for count in (0, 12, 30):
+            history = shared_history(mixing(smooth), count)
+            pending = self._pending(optimizer, space, history, 3)
+            config = optimizer.ask(space, with_pending(history, pending), 7)
+            stored = [Config(dict(each)) for each in pending]
+            fresh = self.fresh(optimizer)
+            assert fresh.ask(make_space(), with_pending(history, stored), 7) == config
+
+    @pytest.mark.parametrize("judge", [fails, breaks_limits, is_cut])
+    def test_pending_runs_do_not_stop_it(self, optimizer: Optimizer, judge: Judge) -> None:
+        space = shared_space()
+        history = shared_history(always(judge), 15)
+        pending = shared_history(smooth, 25)[-9:]
+        for ended in ([], history[:1], history, history[1:]):
+            known = with_pending(ended, [observation.config for observation in pending])
+            self._goes_on(optimizer, space, known, seeds=(1,))
+
     def test_all_of_a_small_space_is_found_and_then_repeated(self, optimizer: Optimizer) -> None:
         space = shared_space("compaction_pri")
         history = run(optimizer, space, 3, smooth(space))
@@ -221,6 +273,17 @@ class OptimizerConformance:
         space = shared_space("num_levels,compaction_pri", memory=2)
         history = run(optimizer, space, 15, mixed(smooth(space)))
         assert len(seen(history)) == 16
+
+    @staticmethod
+    def _pending(
+        optimizer: Optimizer, space: KnobSpace, history: Sequence[Observation], count: int
+    ) -> list[Config]:
+        """What so many hosts get that ask one after the other, before any of their runs ends."""
+        pending: list[Config] = []
+        for _ in range(count):
+            pending.append(optimizer.ask(space, with_pending(history, pending), 7))
+            check_is_legal(space, pending[-1])
+        return pending
 
     @staticmethod
     def _goes_on(

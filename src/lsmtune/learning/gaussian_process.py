@@ -8,7 +8,7 @@ scikit-learn's has no priors, and its gradient takes ten times as long.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log, pi, sqrt
 
 import numpy as np
@@ -92,6 +92,19 @@ class GaussianProcess:
             self._offset + self._spread * self._signal * _matern(squares) @ self._weights
         )
 
+    def believing(self, points: Floats) -> "GaussianProcess":
+        """The process after an outcome at each point (m, d) that is its mean there, with noise.
+
+        Its means stay the same, and its deviations become smaller near the points.
+        """
+        both = np.vstack([self.points, points])
+        noise = (self.noise_sd / self._spread) ** 2
+        with one_thread():
+            squares = _scaled_squares(both, both, self.categorical, self.length_scales)
+            lower = _lower(self._signal * _matern(squares), self._signal + noise)
+        weights = np.append(self._weights, np.zeros(len(points)))
+        return replace(self, points=both, _lower=lower, _weights=weights)
+
     def likeness(self, column: int) -> float:
         """How much points that differ in this category alone have in common, from 0 to 1."""
         return float(_matern(np.array([self.length_scales[column] ** -2.0]))[0])
@@ -160,13 +173,18 @@ def fit_process(
     scales, signal, noise = _split(found.x)
     with one_thread():
         covariance = signal * _matern(_scaled_squares(points, points, categorical, scales))
-        np.fill_diagonal(covariance, signal + noise + _LEAST_NOISE)
-        lower = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+        lower = _lower(covariance, signal + noise)
         weights = cho_solve((lower, True), told)
     return GaussianProcess(
         points, categorical, scales, spread * sqrt(noise), signal, offset, spread, lower,
         weights,
     )  # fmt: skip
+
+
+def _lower(covariance: Floats, own: float) -> Floats:
+    """The Cholesky factor of a covariance (n, n) with this variance of each outcome."""
+    np.fill_diagonal(covariance, own + _LEAST_NOISE)
+    return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
 
 
 def _improbability(

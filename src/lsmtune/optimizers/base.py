@@ -18,7 +18,8 @@ class Observation:
     A trial that was `cut` ended early because it could no longer win: its values are only lower
     bounds of what it would have come to. The base is part of the history. `metrics` are all that
     the engine measured, by name; empty where nothing was. Of a config that ran several times
-    `runs` are the values of each run: they tell how far two runs of one config differ.
+    `runs` are the values of each run: they tell how far two runs of one config differ. A `pending`
+    run is still under way and has no values; `with_pending` adds it.
     """
 
     config: Config
@@ -27,6 +28,7 @@ class Observation:
     cut: bool = False
     metrics: Mapping[str, float] = field(default_factory=dict)
     runs: tuple[tuple[float, ...], ...] = ()
+    pending: bool = False
 
     @property
     def value(self) -> float | None:

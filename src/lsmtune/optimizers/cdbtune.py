@@ -16,6 +16,7 @@ from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.judgement import judged
 from lsmtune.optimizers.opening import ENOUGH, nearby, opening
+from lsmtune.optimizers.pending import ended
 from lsmtune.optimizers.points import Points
 
 _NOISE, _LEAST_NOISE = 0.5, 0.1
@@ -46,10 +47,11 @@ class CdbTune:
         rng = np.random.default_rng([seed, len(history)])
         if (start := opening(space, history, rng, seed)) is not None:
             return start
-        newest = history[-_MOST_STEPS - 1 :]
+        learnt = ended(history)
+        newest = learnt[-_MOST_STEPS - 1 :]
         states = _states(newest, len(space.knobs))
         places = Points(space.knobs).places([observation.config for observation in newest])
-        rewards = _rewards(_values(history))[-_MOST_STEPS:]
+        rewards = _rewards(_values(learnt))[-_MOST_STEPS:]
         steps = Steps(states[:-1], places[1:], rewards, states[1:])
         action = train(steps, [seed, len(history)]).act(states[-1])
         tried, noise = seen(history), _noise(len(history))

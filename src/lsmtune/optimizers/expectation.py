@@ -12,6 +12,7 @@ from lsmtune.learning.factors import Floats
 from lsmtune.learning.gaussian_process import GaussianProcess, Prior, fit_process
 from lsmtune.optimizers.base import Earlier, Observation
 from lsmtune.optimizers.judgement import chosen_trials, drawn_in, measured, outcomes
+from lsmtune.optimizers.pending import ended, pending_configs
 from lsmtune.optimizers.points import Points
 
 Before = Callable[[Sequence[Config]], Floats]
@@ -57,14 +58,17 @@ class Expectation:
 
         `before` (n, goals) is what was expected there before, where that is corrected.
         """
-        rows = self._points.at(places)
-        if self._is_joined:
-            rows = _of_study(rows, _HERE)
+        rows = self._rows(places)
         told = [process.predict(rows) for process in self._processes]
         mean, deviation = (np.column_stack(columns) for columns in zip(*told, strict=True))
         if before is not None:
             mean += drawn_in(before, self._measured)
         return mean, deviation
+
+    def _rows(self, places: Floats) -> Floats:
+        """The rows of the processes at the places."""
+        rows = self._points.at(places)
+        return _of_study(rows, _HERE) if self._is_joined else rows
 
     def differences(self, configs: Sequence[Config], reference: Config) -> tuple[Floats, Floats]:
         """Mean and deviation of each config's value minus that of the reference: (n,).
@@ -87,7 +91,13 @@ def expectation(space: KnobSpace, history: Sequence[Observation]) -> Expectation
     the base and what is advised, near which a search begins; with the mean of those for a prior it
     would spend its first dozen trials in the corners of the space.
     """
-    configs, as_measured = measured(chosen_trials(history, MOST_TRIALS))
+    alone = _alone(space, history)
+    return None if alone is None else _believing(alone, history)
+
+
+def _alone(space: KnobSpace, history: Sequence[Observation]) -> Expectation | None:
+    """What the ended runs of the history lead to expect."""
+    configs, as_measured = measured(chosen_trials(ended(history), MOST_TRIALS))
     if not configs:
         return None
     values, points = drawn_in(as_measured, as_measured), Points(space.knobs)
@@ -108,7 +118,7 @@ def corrected(
     Far from all of them it is thought as wrong as it is on average. It counts while the runs are
     foretold about as well with it as without.
     """
-    alone = expectation(space, history)
+    alone = _alone(space, history)
     if alone is None:
         return None
     beyond = alone.values - drawn_in(before(alone.configs), alone._measured)
@@ -117,7 +127,8 @@ def corrected(
         fit_process(rows, column, points.categorical, Prior(None, _LEAST_SPREAD))
         for column in beyond.T
     )
-    return _more_probable(alone, replace(alone, is_known_before=True, _processes=processes))
+    known = replace(alone, is_known_before=True, _processes=processes)
+    return _believing(_more_probable(alone, known), history)
 
 
 def joined(
@@ -130,7 +141,7 @@ def joined(
     the loads are alike, and the runs here are foretold about as well with it as without: next to
     one under which nothing matters, all of them look like noise.
     """
-    alone = expectation(space, history)
+    alone = _alone(space, history)
     if alone is None:
         return None
     points = alone._points
@@ -142,9 +153,22 @@ def joined(
         for column in np.vstack([alone.values, known]).T
     )
     if any(process.likeness(-1) < _ALIKE for process in processes):
-        return alone
+        return _believing(alone, history)
     together = replace(alone, is_known_before=True, _processes=processes, _is_joined=True)
-    return _more_probable(alone, together)
+    return _believing(_more_probable(alone, together), history)
+
+
+def _believing(expected: Expectation, history: Sequence[Observation]) -> Expectation:
+    """The expectation if each pending run results in what is expected of it.
+
+    Means stay the same: only what is uncertain changes.
+    """
+    configs = pending_configs(history)
+    if not configs:
+        return expected
+    rows = expected._rows(expected._points.places(configs))
+    processes = tuple(process.believing(rows) for process in expected._processes)
+    return replace(expected, _processes=processes)
 
 
 def _more_probable(alone: Expectation, known: Expectation) -> Expectation:

@@ -13,6 +13,7 @@ from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.judgement import ranking
+from lsmtune.optimizers.pending import ended
 from lsmtune.optimizers.random_search import RandomSearch
 
 _TRIES = 50
@@ -77,7 +78,7 @@ class Genetic:
             for start in self._starts(space, seed):
                 if start not in tried:
                     return start
-        best = _ranked(history)[: self._population] or [space.default()]
+        best = _ranked(ended(history))[: self._population] or [space.default()]
         rate = self._mutations / len(space.knobs)
         for _ in range(_TRIES):
             parents = self._chosen(best, rng), self._chosen(best, rng)

@@ -12,6 +12,7 @@ from lsmtune.knobs.types import Knob
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.judgement import best_first
 from lsmtune.optimizers.optuna_adapter import Choice, OptunaOptimizer
+from lsmtune.optimizers.pending import ended
 
 _POPULATION = 8
 """Small, so that budgets of some dozen trials see generations."""
@@ -60,6 +61,7 @@ def _newest_generations(history: Sequence[Observation]) -> Sequence[Observation]
 
     These are what the selection would keep of the earlier ones: with one goal exactly.
     """
+    history = ended(history)
     first = max(0, len(history) - _MOST_TRIALS) // _POPULATION * _POPULATION
     best = islice(best_first(history[:first]), _POPULATION)
     return [*(history[at] for at in best), *history[first:]]

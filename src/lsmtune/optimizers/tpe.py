@@ -50,5 +50,5 @@ def _selected(history: Sequence[Observation]) -> Sequence[Observation]:
 
 
 def _sampler(seed: int) -> BaseSampler:
-    # Nothing runs while we ask, so that there is nobody to tell liars' values.
+    # Pending runs are in the history already, scored as failed.
     return TPESampler(multivariate=True, n_startup_trials=1, constant_liar=False, seed=seed)

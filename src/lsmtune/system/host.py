@@ -1,4 +1,4 @@
-"""The host as the evidence records it: hardware, kernel, storage, clock, use of the CPU by others."""
+"""The host as the evidence records it: hardware, kernel, storage, clock, who else uses the CPU."""
 
 import os
 import platform
