@@ -1,19 +1,24 @@
-"""The rule that prunes a running trial, as data that can be sent to another host."""
+"""When a running trial is pruned: once it can no longer win, whatever happens next.
+
+The rule is data, so that it can be sent to another host.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
-from lsmtune.objective import Goal, Metrics, Objective
+from lsmtune.objective import Goal, Metrics, Objective, run_noise
 
 
 class PruneRule(BaseModel):
     """Prunes a trial that can no longer win, whatever happens next.
 
-    `goals` are the names of the objectives, `base` has the baseline's metrics that they need.
-    `noise` has one factor per objective: chance may have improved a value by it. `to_beat` are the
-    values of configs within the limits; the baseline is always one of them.
+    It is pruned when a config within the limits is better in every goal than the best that the
+    trial can reach, even if chance has improved the values of that config. `goals` are the names
+    of the objectives, `base` has the baseline's metrics that they need. `noise` has one factor per
+    objective; see `value_noise`. `to_beat` are the values of configs within the limits; the
+    baseline is always one of them.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
@@ -60,3 +65,16 @@ class PruneRule(BaseModel):
 
 def _ratio(value: float) -> str:
     return f"{value:.3f} ×"  # noqa: RUF001 - the usual sign
+
+
+def value_noise(
+    objective: Objective, base: Metrics, repeated: Sequence[Sequence[Metrics]]
+) -> tuple[float, ...]:
+    """Return by which factor per goal chance may change the value of one run; see `run_noise`."""
+    names = [goal.name for goal in objective.goals]
+    groups = [
+        [dict(zip(names, objective.values(run, base), strict=True)) for run in runs]
+        for runs in repeated
+    ]
+    noise = run_noise(groups, of_runs=1)
+    return tuple(noise.get(name, 1.0) for name in names)

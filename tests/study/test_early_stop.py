@@ -9,9 +9,9 @@ from fakes.studies import open_study
 from lsmtune.engines.base import Hopeless, Outcome, Places, Watch
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import Metrics, Objective, parse_objective
+from lsmtune.pruning import PruneRule, value_noise
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.early_stop import hopeless, value_noise
 from lsmtune.study.search import run_search
 from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec
 
@@ -20,7 +20,8 @@ QUIET = [[BASE, BASE]]
 
 
 def judge(objective: Objective, repeated: list[list[Metrics]] | None = None) -> Hopeless:
-    return hopeless(objective, BASE, value_noise(objective, BASE, repeated or QUIET), [])
+    noise = value_noise(objective, BASE, repeated or QUIET)
+    return PruneRule.of(objective, BASE, noise, []).reason
 
 
 def test_what_may_still_beat_the_base_goes_on() -> None:

@@ -16,10 +16,10 @@ from lsmtune.knobs.types import Config
 from lsmtune.objective import Objective, front
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import OPTIMIZERS
+from lsmtune.pruning import value_noise
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, trial_of, undisturbed
-from lsmtune.study.early_stop import value_noise
 from lsmtune.study.history import History
 from lsmtune.study.search import measure_baseline, run_search
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec

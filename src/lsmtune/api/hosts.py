@@ -4,16 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.hosts import certificates
-from lsmtune.hosts.address import check_safe, parse_address
-from lsmtune.hosts.certificates import Made, security
+from lsmtune.hosts.address import Address, check_safe, parse_address
+from lsmtune.hosts.certificates import ROLES, Made, files_of, security
 from lsmtune.hosts.connect import connect
 from lsmtune.hosts.extra import need_extra, silence_dask
 from lsmtune.hosts.scheduler import Ready, differing_settings, run_scheduler
 from lsmtune.hosts.task import HostInfo
 from lsmtune.hosts.worker import run_worker
 from lsmtune.units import parse_duration_s
+
+__all__ = ["ROLES", "Address", "HostInfo", "Made", "files_of"]
 
 SHORTEST_ORPHAN_S = 60.0
 """Three reports of a commander in a row may be missing."""
@@ -68,9 +70,11 @@ def run_host_worker(
     need_extra()
     address = parse_address(scheduler)
     warning = check_safe(address, has_certificates=keys is not None, insecure=insecure)
-    orphan_s = parse_duration_s(orphan, "--orphan")
+    orphan_s = parse_duration_s(orphan, "orphan")
     if orphan_s < SHORTEST_ORPHAN_S:
-        raise UserError(f"--orphan: {orphan} is too short; use at least {SHORTEST_ORPHAN_S:g}s")
+        raise UserError(
+            Argument("orphan", orphan), f": too short; use at least {SHORTEST_ORPHAN_S:g}s"
+        )
     if warning is not None:
         say(warning)
     silence_dask()

@@ -10,10 +10,7 @@ from lsmtune.cli.output import note, print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 
 if TYPE_CHECKING:
-    from lsmtune.api.hosts import HostList
-    from lsmtune.hosts.address import Address
-    from lsmtune.hosts.certificates import Made
-    from lsmtune.hosts.task import HostInfo
+    from lsmtune.api.hosts import Address, HostInfo, HostList, Made
 
 _ACTIONS = ("init", "renew", "start", "list")
 _HOW = {
@@ -92,7 +89,7 @@ def _certify(action: str, folder: Path, *, as_json: bool) -> None:
 
 
 def _certified(made: "Made") -> list[str]:
-    from lsmtune.hosts.certificates import ROLES, files_of
+    from lsmtune.api.hosts import ROLES, files_of
 
     places = {
         "scheduler": "the host of the scheduler",

@@ -9,7 +9,7 @@ import socket
 import ssl
 from dataclasses import dataclass
 
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import Argument, LsmtuneError, Message, UserError
 
 _FORM = re.compile(
     r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<port>\d+)"
@@ -22,6 +22,8 @@ _PRIVATE = tuple(
     )
 )  # fmt: skip
 """Networks that routers of the internet do not reach (RFC 1918, 3927, 4193, 4291)."""
+CERTIFICATES = Argument("certificates")
+INSECURE = Argument("insecure", True)
 _ANSWER_S = 10.0
 _REFUSED_US = ("UNKNOWN_CA", "CERTIFICATE_REQUIRED", "BAD_CERTIFICATE", "CERTIFICATE_UNKNOWN",
                "CERTIFICATE_EXPIRED", "DECRYPT_ERROR", "HANDSHAKE_FAILURE")  # fmt: skip
@@ -66,11 +68,12 @@ def check_safe(address: Address, *, has_certificates: bool, insecure: bool = Fal
     if address.scheme == "tls":
         if not has_certificates:
             raise UserError(
-                f"{address.text}: a tls address needs certificates; name their folder with "
-                "--certificates; `lsmtune hosts init DIR` makes them"
+                f"{address.text}: a tls address needs certificates; name their folder with ",
+                CERTIFICATES,
+                "; `lsmtune hosts init DIR` makes them",
             )
         if insecure:
-            raise UserError(f"{address.text}: --insecure: not needed with tls; remove it")
+            raise UserError(f"{address.text}: ", INSECURE, ": not needed with tls; remove it")
         return None
     if has_certificates:
         raise UserError(
@@ -82,16 +85,22 @@ def check_safe(address: Address, *, has_certificates: bool, insecure: bool = Fal
     if not insecure:
         raise UserError(
             f"{address.text}: whoever can connect to this address could run programs on every "
-            "host; use tls:// with --certificates (`lsmtune hosts init DIR` makes them)"
+            "host; use tls:// with ",
+            CERTIFICATES,
+            " (`lsmtune hosts init DIR` makes them)",
         )
     if not all(ip.is_loopback or _is_private(ip) for ip in found):
         raise UserError(
-            f"{address.text}: --insecure: allowed only with an address of a private network such "
-            "as 10.0.0.0/8; use tls:// with --certificates"
+            f"{address.text}: ",
+            INSECURE,
+            ": allowed only with an address of a private network "
+            "such as 10.0.0.0/8; use tls:// with ",
+            CERTIFICATES,
         )
-    return (
+    return Message(
         f"insecure: whoever can connect to {address.text} can run programs on every host; use "
-        "tls:// with --certificates"
+        "tls:// with ",
+        CERTIFICATES,
     )
 
 
@@ -134,8 +143,9 @@ def _expect_bytes(connection: socket.socket, address: Address) -> None:
 def _silent(address: Address) -> UnreachableError:
     if address.scheme == "tcp":
         return UnreachableError(
-            f"{address.text}: the other side does not answer without TLS; use tls:// with "
-            "--certificates, or check that a scheduler listens there"
+            f"{address.text}: the other side does not answer without TLS; use tls:// with ",
+            CERTIFICATES,
+            ", or check that a scheduler listens there",
         )
     return UnreachableError(
         f"{address.text}: the other side closed the connection or did not answer; check that a "
@@ -152,7 +162,8 @@ def _tls_problem(address: Address, error: ssl.SSLError) -> UserError:
         )
     return UserError(
         f"{address.text}: the other side does not use TLS ({error.reason or error}); check that "
-        "the scheduler was started with --certificates"
+        "the scheduler was started with ",
+        CERTIFICATES,
     )
 
 

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from lsmtune import __version__
 from lsmtune.engines.base import Borrowed, Engine, Places, Watch
-from lsmtune.errors import Cancelled, LsmtuneError, UserError
+from lsmtune.errors import Argument, Cancelled, LsmtuneError, UserError
 from lsmtune.hosts.outbox import Outbox
 from lsmtune.hosts.task import HostInfo, HostResult, HostTask, Summary
 from lsmtune.spec import StudySettings
@@ -206,7 +206,8 @@ class ThisHost:
             if isinstance(engine, Borrowed):
                 raise UserError(
                     f"engine {engine.name}: it changes one system of yours, so many hosts cannot "
-                    "share the work; run the study without --hosts"
+                    "share the work; run the study without ",
+                    Argument("hosts"),
                 )
             self._engine = task.engine, engine
         return self._engine[1]
@@ -216,7 +217,7 @@ class ThisHost:
             return None
         return (
             f"host {self.id} ({platform.node()}): cannot write to {self._home}: "
-            f"{error.strerror}; free space there, or start the worker with another --home"
+            f"{error.strerror}; free space there, or start the worker with another home"
         )
 
 
@@ -228,12 +229,13 @@ def this_host(
     with ExitStack() as held:
         try:
             home.mkdir(parents=True, exist_ok=True)
-            held.enter_context(study_lock(home / "worker.lock", f"--home {home}"))
+            held.enter_context(study_lock(home / "worker.lock", f"home {home}"))
             host = ThisHost(home, make_engine, orphan_s)
         except OSError as error:
             raise UserError(
-                f"--home {home}: cannot use this folder: {error.strerror or error}; name another "
-                "folder, or free space"
+                Argument("home", home),
+                f": cannot use this folder: {error.strerror or error}; name another folder, or "
+                "free space",
             ) from error
         held.callback(host.close)
         yield host

@@ -78,6 +78,25 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE study ADD COLUMN simplified TEXT;
     ALTER TABLE verification ADD COLUMN raw_trial INTEGER;
     """,
+    # Many hosts: where a trial ran, in which attempt, and what the optimizer knew when it asked
+    # (JSON: the number of stored runs, and the pending configs). NULL for runs of this process.
+    # And the attempts that are under way on hosts.
+    """
+    ALTER TABLE trial ADD COLUMN host TEXT;
+    ALTER TABLE trial ADD COLUMN attempt TEXT;
+    ALTER TABLE trial ADD COLUMN asked TEXT;
+    CREATE TABLE open_run (
+        attempt TEXT PRIMARY KEY,
+        study_id INTEGER NOT NULL REFERENCES study (id),
+        host TEXT NOT NULL,
+        role TEXT NOT NULL,
+        config TEXT NOT NULL,        -- JSON of the tuned knobs
+        spec TEXT NOT NULL,          -- JSON of all that the engine was given, with the seed
+        task TEXT NOT NULL,          -- JSON of what else is needed to run it again
+        asked TEXT NOT NULL,         -- JSON, as that of a trial
+        started_at TEXT NOT NULL
+    );
+    """,
 )
 
 
@@ -216,3 +235,14 @@ def _check_is_ours(connection: sqlite3.Connection, database: Path) -> None:
         f"{database}: lsmtune did not make this database; name a new or empty folder with ",
         Argument("home"),
     )
+
+
+def file_identity(file: Path) -> tuple[int, int]:
+    """Return device and inode of a file; they change when another file replaces it."""
+    facts = file.stat()
+    return facts.st_dev, facts.st_ino
+
+
+def reason_of(error: OSError | sqlite3.Error) -> str:
+    """Return why the database could not be used."""
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -13,8 +13,15 @@ from typing import Any, Self
 
 from lsmtune.errors import Argument, LsmtuneError, UserError, unknown_word
 from lsmtune.simplified import Simplified
-from lsmtune.store.database import DATABASE, open_to_read, open_to_write
+from lsmtune.store.database import (
+    DATABASE,
+    file_identity,
+    open_to_read,
+    open_to_write,
+    reason_of,
+)
 from lsmtune.store.evidence import keep_files, kept_files, read_kept
+from lsmtune.store.open_runs import ADD, OpenRun, open_run_of
 from lsmtune.store.records import (
     NewTrial,
     StoredStudy,
@@ -118,7 +125,7 @@ class Home:
             self._check_is_ours(database)
             refuse_links(self.path)
             self._db = open_to_write(database) if create else open_to_read(database)
-            self._identity = _identity(database)
+            self._identity = file_identity(database)
             self._writes = create
             if create:
                 self.evidence.mkdir(exist_ok=True)
@@ -126,7 +133,7 @@ class Home:
         except UnicodeDecodeError as error:  # in a message that SQLite makes of damaged bytes
             raise self._error(f"{DATABASE} is damaged") from error
         except (OSError, sqlite3.Error) as error:
-            raise self._error(f"cannot use this folder: {_reason(error)}") from error
+            raise self._error(f"cannot use this folder: {reason_of(error)}") from error
 
     def _check_is_ours(self, database: Path) -> None:
         """Refuse to spread files over a folder that somebody else filled."""
@@ -139,7 +146,7 @@ class Home:
     def check_is_there(self) -> None:
         """Raise LsmtuneError if somebody has removed or replaced the folder since it was opened."""
         try:
-            same = _identity(self.path / DATABASE) == self._identity
+            same = file_identity(self.path / DATABASE) == self._identity
         except (FileNotFoundError, NotADirectoryError):
             same = False
         if not same:
@@ -216,6 +223,7 @@ class Home:
         with self._transaction():
             remove_folder(self.evidence / study.name)
             self._db.execute("DELETE FROM trial WHERE study_id = ?", (study.id,))
+            self._db.execute("DELETE FROM open_run WHERE study_id = ?", (study.id,))
             self._db.execute("DELETE FROM verification WHERE study_id = ?", (study.id,))
             self._db.execute("DELETE FROM study WHERE id = ?", (study.id,))
 
@@ -245,15 +253,33 @@ class Home:
             keep_files(path, trial, files)
         self._write(
             "INSERT INTO trial (study_id, number, role, verification_id, pair, config, spec, "
-            "result, started_at, duration_s, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "result, started_at, duration_s, evidence, host, attempt, asked) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 study.id, number, trial.role, trial.verification_id, trial.pair,
                 trial.config.to_json(), trial.spec.model_dump_json(),
                 trial.result.model_dump_json(), trial.started_at, trial.duration_s, folder,
+                trial.host, trial.attempt, trial.asked and trial.asked.to_json(),
             ),
         )  # fmt: skip
         keep_workdir(path)
         return number
+
+    def add_open_run(self, study: StoredStudy, run: OpenRun) -> None:
+        """Keep that a host is given an attempt."""
+        self._write(ADD, run.values(study.id))
+
+    def remove_open_run(self, attempt: str) -> None:
+        """Remove an attempt that has ended."""
+        self._write("DELETE FROM open_run WHERE attempt = ?", (attempt,))
+
+    def open_runs(self, study: StoredStudy) -> list[OpenRun]:
+        """The attempts of a study that were given out and not removed, oldest first."""
+        with self._reading(f"an open run of study {study.name!r}"):
+            rows = self._db.execute(
+                "SELECT * FROM open_run WHERE study_id = ? ORDER BY rowid", (study.id,)
+            )
+            return [open_run_of(row) for row in rows]
 
     def update_engine(self, study: StoredStudy, engine: Mapping[str, Any]) -> StoredStudy:
         """Replace what is kept of the engine and the base."""
@@ -341,7 +367,7 @@ class Home:
         except (OSError, sqlite3.DatabaseError) as error:
             if isinstance(error, OSError) and error.errno not in _DISK_ERRORS:
                 raise
-            text = f"cannot write to this folder: {_reason(error)}"
+            text = f"cannot write to this folder: {reason_of(error)}"
             raise self._error(text, LsmtuneError) from error
 
     @contextmanager
@@ -370,12 +396,3 @@ class Home:
                 (study.id,),
             ).fetchone()
             return whole(row, "number")
-
-
-def _identity(file: Path) -> tuple[int, int]:
-    facts = file.stat()
-    return facts.st_dev, facts.st_ino
-
-
-def _reason(error: OSError | sqlite3.Error) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

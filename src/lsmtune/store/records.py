@@ -1,12 +1,13 @@
 """The rows of the store as records, and the checks of each row that is read."""
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any
+from typing import Any, Self
 
 from pydantic import ValidationError
 
@@ -135,11 +136,36 @@ class NewTrial:
     duration_s: float
     verification_id: int | None = None
     pair: int | None = None
+    host: str | None = None
+    attempt: str | None = None
+    asked: "Asked | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an optimizer knew when it asked for a run: so many stored runs, and the pending ones."""
+
+    runs: int
+    pending: tuple[Config, ...] = ()
+
+    def to_json(self) -> str:
+        """Return the JSON that is stored."""
+        return json.dumps({"runs": self.runs, "pending": [dict(one) for one in self.pending]})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the record of a JSON text; ValueError or TypeError if it is none."""
+        found = parse_json(text, "asked")
+        return cls(int(found["runs"]), tuple(map(Config, found["pending"])))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTrial:
-    """A trial that was kept; `evidence` is its folder below the home's evidence folder."""
+    """A trial that was kept; `evidence` is its folder below the home's evidence folder.
+
+    `host` is where it ran if that was not this process, `attempt` its name there, and `asked` what
+    the optimizer knew.
+    """
 
     number: int
     role: Role
@@ -151,6 +177,9 @@ class StoredTrial:
     verification_id: int | None
     pair: int | None
     evidence: str
+    host: str | None = None
+    attempt: str | None = None
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +282,9 @@ def trial_of(row: sqlite3.Row) -> StoredTrial:
         verification_id=None if row["verification_id"] is None else whole(row, "verification_id"),
         pair=None if row["pair"] is None else whole(row, "pair"),
         evidence=row["evidence"],
+        host=None if row["host"] is None else str(row["host"]),
+        attempt=None if row["attempt"] is None else str(row["attempt"]),
+        asked=None if row["asked"] is None else Asked.from_json(row["asked"]),
     )
 
 

@@ -11,6 +11,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.limits import Limit, earlier_default_limits
 from lsmtune.objective import Metrics, Objective, parse_objective
 from lsmtune.optimizers.base import Observation
+from lsmtune.pruning import value_noise
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings
 from lsmtune.stats import Interval
@@ -22,7 +23,6 @@ from lsmtune.store.records import (
     complete_trials,
     undisturbed,
 )
-from lsmtune.study.early_stop import value_noise
 from lsmtune.study.ranking import (
     Candidate,
     Scorer,

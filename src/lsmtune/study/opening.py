@@ -19,6 +19,7 @@ from lsmtune.engines.option_files import base_text, check_readable
 from lsmtune.engines.registry import engine_of
 from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import Argument, UserError
+from lsmtune.hosts.commander import Hosts
 from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.optimizers.registry import check_not_removed, check_optimizer, is_removed
 from lsmtune.reading import read_text
@@ -212,11 +213,17 @@ def _check_family(spec: StudySettings) -> None:
 
 @contextmanager
 def open_session(
-    home: Home, prepared: Prepared, observer: Observer, *, accept_noise: bool = False
+    home: Home,
+    prepared: Prepared,
+    observer: Observer,
+    *,
+    accept_noise: bool = False,
+    hosts: Hosts | None = None,
 ) -> Iterator[Session]:
     """Open a study for runs, new or as an earlier call left it, and hold its lock.
 
-    With `accept_noise`, runs that other programs disturb are marked and not repeated. UserError if
+    With `accept_noise`, runs that other programs disturb are marked and not repeated. With `hosts`,
+    runs go to them, and what they ran for a call that was killed is stored first. UserError if
     another process works on the study, or if the study exists with other settings or ran on
     another system.
     """
@@ -232,8 +239,9 @@ def open_session(
             if source is not None:
                 copy_runs(home, source, stored)
             session = Session(
-                home, stored, prepared.spaces, engine, listener, accept_noise=accept_noise
-            )
+                home, stored, prepared.spaces, engine, listener, accept_noise=accept_noise,
+                hosts=hosts,
+            )  # fmt: skip
             listener.recall(session.trials())
             yield session
         finally:
@@ -304,6 +312,12 @@ def copy_runs(home: Home, source: StoredStudy, target: StoredStudy) -> None:
         if not usable or trial.started_at in known:
             continue
         new = NewTrial(
-            trial.role, trial.config, trial.spec, trial.result, trial.started_at, trial.duration_s
+            trial.role,
+            trial.config,
+            trial.spec,
+            trial.result,
+            trial.started_at,
+            trial.duration_s,
+            host=trial.host,
         )
         home.add_trial(target, new, home.evidence_files(trial))

@@ -8,9 +8,11 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
-from lsmtune.engines.base import Engine, Hopeless, Outcome, Places, Watch, never_hopeless
+from lsmtune.engines.base import Engine, Outcome, Places, Watch
 from lsmtune.knobs.types import Config
+from lsmtune.pruning import PruneRule
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy, now_text
 from lsmtune.system.cancelling import check_cancelled
@@ -28,7 +30,7 @@ REPEATS = 2
 class Task:
     """A trial to run: what for, of which config, and what the engine is given.
 
-    `title` is what it is called while it runs, such as "trial 5 of 16"; `hopeless` may cut it. The
+    `title` is what it is called while it runs, such as "trial 5 of 16"; `prune` may cut it. The
     run is at `scale` (None: the study's). One that `is_long` is announced before it starts.
     """
 
@@ -36,7 +38,7 @@ class Task:
     role: Role
     config: Config
     spec: TrialSpec
-    hopeless: Hopeless = never_hopeless
+    prune: PruneRule | None = None
     verification_id: int | None = None
     pair: int | None = None
     scale: Fraction | None = None
@@ -45,12 +47,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something the user may want to see: a phase of the task, or its result."""
+    """Something the user may want to see: a phase of the task, or its result.
+
+    `host` is where it runs if that is not this process.
+    """
 
     task: Task
     phase: str
     result: TrialResult | None = None
     duration_s: float = 0.0
+    host: str | None = None
 
     @property
     def remark(self) -> str | None:
@@ -65,6 +71,30 @@ Listener = Callable[[Event], None]
 
 Derived = Callable[[Task, Mapping[str, float]], Mapping[str, float]]
 """Returns the metrics of a run that follow from its task and its measured metrics."""
+
+
+NextJob = Callable[[str | None, Sequence[Task]], Sequence[Task]]
+"""Returns the next tasks for a free host, which run there one after the other; none for now: ().
+
+It gets the name of the host, or None if all hosts measure the same, and the tasks under way.
+"""
+
+Done = Callable[[Task, TrialResult], None]
+"""Gets each task whose result counts, when it is stored."""
+
+
+def ignore(task: Task, result: TrialResult) -> None:
+    """Do nothing with a result."""
+
+
+class Pool(Protocol):
+    """Where the runs of a study run: in this process, or on hosts."""
+
+    def feed(self, next_job: NextJob, done: Done = ignore, most_repeats: int = REPEATS) -> None:
+        """Run and keep what `next_job` returns, until it returns nothing and all runs have ended.
+
+        A run that others disturbed is kept as such and repeated, at most so often.
+        """
 
 
 class Runner:
@@ -89,7 +119,13 @@ class Runner:
         self._derived = derived
         self._accept_noise = accept_noise
 
-    def run(self, task: Task, most_repeats: int = REPEATS) -> TrialResult:
+    def feed(self, next_job: NextJob, done: Done = ignore, most_repeats: int = REPEATS) -> None:
+        """Run and keep what `next_job` returns, one run after the other, until it returns none."""
+        while job := next_job(None, ()):
+            for task in job:
+                done(task, self._run(task, most_repeats))
+
+    def _run(self, task: Task, most_repeats: int) -> TrialResult:
         """Run and keep the trial; one that others disturbed is kept as such and repeated.
 
         The last repeat counts in any case, marked: a host that is never quiet can be tuned. With
@@ -119,7 +155,8 @@ class Runner:
                     check_workdir(place.workdir)
                 duration_s = time.monotonic() - started
                 for task, outcome in zip(tasks, outcomes, strict=True):
-                    result = self._whole(task, _without_others(outcome.result))
+                    found = _without_others(outcome.result)
+                    result = whole(found, self._derived(task, found.metrics))
                     self._keep(task, result, outcome, started_at, duration_s)
                     self._listener(Event(task, "done", result, duration_s))
 
@@ -161,25 +198,16 @@ class Runner:
                 watch = self._watch(task, clock)
                 outcome = self._engine.run(task.spec, self._base, places, watch)
                 check_workdir(places.workdir)  # without it, the result says that the engine failed
-                result = self._whole(task, outcome.result)
-                result = self._judged(result, clock.jump_s(), may_be_disturbed)
+                result = judged(
+                    whole(outcome.result, self._derived(task, outcome.result.metrics)),
+                    clock.jump_s(),
+                    may_be_disturbed,
+                    accept_noise=self._accept_noise,
+                )
                 duration_s = time.monotonic() - started
                 self._keep(task, result, outcome, started_at, duration_s)
         self._listener(Event(task, "done", result, duration_s))
         return result
-
-    def _whole(self, task: Task, result: TrialResult) -> TrialResult:
-        """Return the result with the metrics that follow from task and measurement."""
-        return _with_metrics(result, {**result.metrics, **self._derived(task, result.metrics)})
-
-    def _judged(self, result: TrialResult, clock_jump_s: float, repeatable: bool) -> TrialResult:
-        """The result, as disturbed if it is to be repeated, or with the mark of a kept one."""
-        reason = _disturbance(result, clock_jump_s)
-        if reason is None:
-            return result
-        if repeatable and (clock_jump_s or not self._accept_noise):
-            return result.model_copy(update={"status": Status.DISTURBED, "reason": reason})
-        return result.model_copy(update={"disturbance": reason})
 
     def _watch(self, task: Task, clock: ClockWatch) -> Watch:
         """Looks on, and at the clock too: it may be set and set back within a trial."""
@@ -192,7 +220,7 @@ class Runner:
         def hopeless(bounds: Mapping[str, float]) -> str | None:
             check_cancelled()
             clock.jump_s()
-            return task.hopeless(bounds)
+            return None if task.prune is None else task.prune.reason(bounds)
 
         return Watch(phase, hopeless)
 
@@ -210,6 +238,23 @@ class Runner:
             pair=task.pair,
         )
         self._home.add_trial(self._study, trial, outcome.evidence)
+
+
+def whole(result: TrialResult, derived: Mapping[str, float]) -> TrialResult:
+    """Return the result with the metrics that follow from task and measurement."""
+    return _with_metrics(result, {**result.metrics, **derived})
+
+
+def judged(
+    result: TrialResult, clock_jump_s: float, repeatable: bool, *, accept_noise: bool
+) -> TrialResult:
+    """Return the result, as disturbed if it is to be repeated, or with the mark of a kept one."""
+    reason = _disturbance(result, clock_jump_s)
+    if reason is None:
+        return result
+    if repeatable and (clock_jump_s or not accept_noise):
+        return result.model_copy(update={"status": Status.DISTURBED, "reason": reason})
+    return result.model_copy(update={"disturbance": reason})
 
 
 def _without_others(result: TrialResult) -> TrialResult:

@@ -1,24 +1,22 @@
 """The search of a study: the baseline first, then what the optimizer asks for, until it ends."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
-from lsmtune.engines.base import (
-    Hopeless,
-    never_hopeless,
-)
 from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.optimizers.pending import with_pending
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.pruning import PruneRule
 from lsmtune.simulator import load_machine
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.earlier import earlier_studies
-from lsmtune.study.early_stop import hopeless
 from lsmtune.study.enough_data import check_base_run, check_before_run
 from lsmtune.study.foretelling import Simulated, foretelling
 from lsmtune.study.runner import Task
 from lsmtune.study.session import Session
 from lsmtune.study.stopping import why_to_stop
 from lsmtune.system.host import describe_host
-from lsmtune.trials import Role, Status, workload_seed
+from lsmtune.trials import Role, Status, TrialResult, workload_seed
 from lsmtune.units import format_duration
 
 GROUPS_OF_FINALISTS = 3
@@ -37,18 +35,29 @@ def measure_baseline(
     config = session.space.default()
     if not session.history.complete_base:
         check_before_run(session.spec, session.space.base, session.objective.needed)
-    while (done := len(session.history.complete_base)) < session.spec.base_runs:
+
+    def next_job(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
+        runs = session.history.complete_base
+        # Each host runs it as often, unless all measure the same.
+        done = sum(host in (None, run.host) for run in runs)
+        done += len(under_way) if host is None else 0
+        if done >= session.spec.base_runs:
+            return ()
         title = f"baseline {done + 1} of {session.spec.base_runs}"
         # Under seeds of their own: how far runs of one config differ includes the load's keys.
         seed = workload_seed(session.spec.seed, "base", done)
         spec = session.trial_spec(config).model_copy(update={"seed": seed})
-        result = session.run(Task(title, Role.BASE, config, spec))
+        return [Task(title, Role.BASE, config, spec)]
+
+    def ended(task: Task, result: TrialResult) -> None:
         if result.status is not Status.COMPLETE:
             raise LsmtuneError(
                 f"the baseline could not be measured ({result.status.meaning}): {result.reason}"
             )
-        if done == 0:
+        if len(session.history.complete_base) == 1:
             tell_time(session.history.complete_base[0].duration_s)
+
+    session.feed(next_job, ended)
     measured = session.base_metrics
     check_base_run(session.spec, measured, session.space.base, session.objective.needed)
     if missing := session.objective.missing(measured):
@@ -85,13 +94,27 @@ def _searched(session: Session) -> str:
     optimizer = make_optimizer(session.spec.optimizer, earlier, lambda: _foretelling(session))
     trials = session.spec.trials
     of_all = "" if trials is None else f" of {trials}"
-    while (ended := _end(session)) is None:
+    ended: str | None = None
+
+    def next_job(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
+        nonlocal ended
         known = session.history
-        config = optimizer.ask(session.space, list(known.observations), session.spec.seed)
-        if known.tried(config):
-            return "all configs of the knob space have been tried"
-        title = f"search {len(known.observations)}{of_all}"
-        session.run(Task(title, Role.TRIAL, config, session.trial_spec(config), _hopeless(session)))
+        ended = ended or _end(session)
+        if ended or (trials is not None and known.searched + len(under_way) >= trials):
+            return ()
+        pending = [task.config for task in under_way]
+        history = with_pending(list(known.observations), pending)
+        config = optimizer.ask(session.space, history, session.spec.seed)
+        if known.tried(config) or config in pending:
+            if not pending:
+                ended = "all configs of the knob space have been tried"
+            return ()
+        title = f"search {len(known.observations) + len(pending)}{of_all}"
+        return [Task(title, Role.TRIAL, config, session.trial_spec(config), _prune(session))]
+
+    session.feed(next_job)
+    if ended is None:
+        raise AssertionError("a search without a trial under way has a reason to end")
     return ended
 
 
@@ -101,11 +124,11 @@ def _foretelling(session: Session) -> Simulated | None:
     return foretelling(session.spec, session.space, machine, base)
 
 
-def _hopeless(session: Session) -> Hopeless:
+def _prune(session: Session) -> PruneRule | None:
     if not session.spec.early_stop:
-        return never_hopeless
+        return None
     known = session.history
-    return hopeless(session.objective, known.base, known.value_noise, known.to_beat)
+    return PruneRule.of(session.objective, known.base, known.value_noise, known.to_beat)
 
 
 def repeat_finalists(session: Session, wanted: int) -> None:
@@ -139,12 +162,14 @@ def _repeat(session: Session, finalists: Sequence[StoredTrial]) -> None:
     """Run each finalist under further seeds, round by round; runs that exist count."""
     known = session.history
     done = {f.config: len(known.runs_of(f.config)) for f in finalists}
+    left = deque[Task]()
     for repeat in range(1, session.spec.repeats + 1):
         for finalist in (f for f in finalists if done[f.config] <= repeat):
             seed = workload_seed(session.spec.seed, "repeat", repeat)
             spec = session.trial_spec(finalist.config).model_copy(update={"seed": seed})
             title = f"repeat of trial {finalist.number}"
-            session.run(Task(title, Role.REPEAT, finalist.config, spec))
+            left.append(Task(title, Role.REPEAT, finalist.config, spec))
+    session.feed(lambda host, under_way: [left.popleft()] if left else ())
 
 
 def _end(session: Session) -> str | None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from lsmtune.engines.base import Engine
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import VERSION
+from lsmtune.hosts.commander import Hosts
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Settings, Value
 from lsmtune.objective import Metrics
@@ -17,9 +18,10 @@ from lsmtune.spec import load_at, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification
 from lsmtune.study.history import History, study_objective
+from lsmtune.study.hosts_pool import HostsPool
 from lsmtune.study.ranking import Candidate
 from lsmtune.study.record import StudyRecord
-from lsmtune.study.runner import REPEATS, Listener, Runner, Task
+from lsmtune.study.runner import REPEATS, Done, Listener, NextJob, Pool, Runner, Task, ignore
 from lsmtune.trials import Protocol, TrialResult, TrialSpec, workload_seed
 from lsmtune.workloads import Workload
 
@@ -39,10 +41,11 @@ class Session:
         listener: Listener,
         *,
         accept_noise: bool = False,
+        hosts: Hosts | None = None,
     ) -> None:
         """Read the runs so far. `spaces` are those of the baseline that the engine has now.
 
-        LsmtuneError if the study has no baseline.
+        With `hosts`, runs go to them. LsmtuneError if the study has no baseline.
         """
         base = stored.base
         if base is None:
@@ -63,6 +66,12 @@ class Session:
         self._runner = Runner(
             home, stored, base, engine, listener, derived=self._derived, accept_noise=accept_noise
         )
+        self._pool: Pool = self._runner
+        if hosts is not None:
+            self._pool = HostsPool(
+                hosts, home, stored, spec=self.spec, base=base, listener=listener,
+                derived=self._derived, accept_noise=accept_noise, times_matter=engine.times_matter,
+            )  # fmt: skip
         self._history = History(self.spec, self.objective, self.space.default())
         self._history.verifications = home.verifications(stored)
         self._history.simplified = stored.simplified
@@ -73,7 +82,17 @@ class Session:
 
     def run(self, task: Task, most_repeats: int = REPEATS) -> TrialResult:
         """Run and keep a trial; repeat it at most so often if other programs disturb it."""
-        return self._runner.run(task, most_repeats)
+        left, results = [task], list[TrialResult]()
+        self._pool.feed(
+            lambda host, under_way: [left.pop()] if left else (),
+            lambda task, result: results.append(result),
+            most_repeats,
+        )
+        return results[-1]
+
+    def feed(self, next_job: NextJob, done: Done = ignore) -> None:
+        """Run and keep what `next_job` returns, on all hosts of the study; see `Pool.feed`."""
+        self._pool.feed(next_job, done)
 
     def run_together(self, tasks: Sequence[Task]) -> None:
         """Run and keep trials side by side."""

@@ -152,23 +152,32 @@ def _run_pairs(
 ) -> Verdict:
     """Run pairs until those of the first side decide; the other side has six runs at most."""
     earlier, judged = len(study.history.runs_of_verification(verification)), next(iter(sides))
-    while True:
+    fewest = asked or max(MIN_PAIRS, study.spec.pairs)
+
+    def next_job(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
+        _check_failures(study.history.runs_of_verification(verification)[earlier:])
         pairs = study.history.pairs(verification, judged)
         if _enough(study, verification, pairs, asked):
-            return judge(pairs, study.objective)
+            return ()
+        begun = len(pairs) + len({task.pair for task in under_way})
+        if begun >= (fewest if len(pairs) < fewest else study.spec.max_pairs):
+            return ()
         if pairs:
             base = study.settings_at(study.space.default(), Fraction(verification.scale))
             check_flushes(verification.workload, pairs[0][1], study.objective.needed, base)
         here = {
             role: config
             for role, config in sides.items()
-            if role is judged or len(study.history.pairs(verification, role)) < MIN_PAIRS
+            if role is judged
+            or len(study.history.pairs(verification, role)) + begun - len(pairs) < MIN_PAIRS
         }
-        fewest = asked or max(MIN_PAIRS, study.spec.pairs)
         left = _left_text(study, verification, here, fewest - len(pairs))
-        number = f"pair {len(pairs) + 1}" + (f" of {fewest}" if len(pairs) < fewest else "")
-        _run_pair(study, here, verification, number, left)
-        _check_failures(study.history.runs_of_verification(verification)[earlier:])
+        number = f"pair {begun + 1}" + (f" of {fewest}" if begun < fewest else "")
+        before = [task.pair for task in under_way if task.pair is not None]
+        return _next_pair(study, here, verification, number + ", {}" + left, before)
+
+    study.feed(next_job)
+    return judge(study.history.pairs(verification, judged), study.objective)
 
 
 def _begin(
@@ -226,22 +235,26 @@ def _left_text(
     return f", about {format_duration(left_s)} left" if left_s >= _LONG_S else ""
 
 
-def _run_pair(
+def _next_pair(
     study: Session,
     sides: Mapping[Role, Config],
     verification: StoredVerification,
-    number: str,
-    left: str,
-) -> None:
-    """Run a new pair; a pair that was cut off is not completed, its runs lie too far apart."""
+    title: str,
+    under_way: Sequence[int],
+) -> list[Task]:
+    """Return the runs of a new pair, in random order, beside the pairs that are under way.
+
+    A pair that was cut off is not completed, because its runs lie too far apart.
+    """
     done = study.history.runs_of_verification(verification)
-    before = [trial.pair for trial in done if trial.pair is not None]
+    before = [*under_way, *(trial.pair for trial in done if trial.pair is not None)]
     pair = max(before, default=-1) + 1
     scale = Fraction(verification.scale)
     configs = {**sides, Role.VERIFY_BASE: study.space.default()}
     roles = list(configs)
     np.random.default_rng([study.spec.seed, verification.id, pair]).shuffle(roles)
     settings = {role: study.settings_at(config, scale) for role, config in configs.items()}
+    tasks = []
     for role in roles:
         spec = TrialSpec(
             settings=settings[role],
@@ -250,14 +263,14 @@ def _run_pair(
             protocol=_protocol(study, verification.workload),
             seed=workload_seed(study.spec.seed, "pair", pair, verification.id),
         )
-        title = f"{number}, {_SIDES[role]}{left}"
-        study.run(
+        tasks.append(
             Task(
-                title, role, configs[role], spec,
+                title.format(_SIDES[role]), role, configs[role], spec,
                 verification_id=verification.id, pair=pair, scale=scale,
                 is_long=verification.scale != study.spec.scale,
             )
         )  # fmt: skip
+    return tasks
 
 
 def _protocol(study: Session, workload: Workload) -> Protocol:
