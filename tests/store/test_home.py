@@ -333,6 +333,9 @@ def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
         connection.execute("ALTER TABLE study DROP COLUMN rule")
         connection.execute("ALTER TABLE study DROP COLUMN simplified")
         connection.execute("ALTER TABLE verification DROP COLUMN raw_trial")
+        for column in ("host", "attempt", "asked"):
+            connection.execute(f"ALTER TABLE trial DROP COLUMN {column}")
+        connection.execute("DROP TABLE open_run")
         connection.execute("PRAGMA user_version = 1")
     with Home(tmp_path / "home", create=False) as home:
         assert home.study("old").spec == {"knobs": "core-0.2", "seed": 7}

@@ -59,7 +59,7 @@ class TrialView:
     the baseline; for a change of online tuning, between its config and the config before.
     `disturbance` says what disturbed a run that was kept all the same. `not_deployable` says which
     limits or rules its config breaks in a full-size tree. `online` is set for a change of online
-    tuning.
+    tuning. `host` is where it ran if that was not the machine of the command.
     """
 
     number: int
@@ -81,6 +81,7 @@ class TrialView:
     median: float | None = None
     keeps: bool | None = None
     breaks: tuple[str, ...] = ()
+    host: str | None = None
 
     @property
     def judged(self) -> float | None:

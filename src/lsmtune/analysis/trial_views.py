@@ -94,6 +94,7 @@ def _trial_view(
         bound=objective.values(result.bounds, base) if bounded else (),
         disturbance=result.disturbance,
         online=result.online,
+        host=trial.host,
     )
 
 

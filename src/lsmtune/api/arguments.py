@@ -24,6 +24,11 @@ def _is_wait(value: Any) -> bool:
     )
 
 
+def _is_hosts(value: Any) -> bool:
+    # Not by its class: distributed is an extra.
+    return isinstance(value, str) or type(value) is int or hasattr(value, "submit")
+
+
 def _is_texts(value: Any) -> bool:
     return isinstance(value, str) or (
         isinstance(value, Sequence) and all(isinstance(one, str) for one in value)
@@ -37,6 +42,7 @@ NUMBER = Kind("a whole number", lambda value: type(value) is int)
 SWITCH = Kind("True or False", lambda value: isinstance(value, bool))
 OBSERVER = Kind("an lsmtune.Observer", lambda value: isinstance(value, Observer))
 EVENT = Kind("a threading.Event", lambda value: isinstance(value, threading.Event))
+HOSTS = Kind("an address, a number of processes, or a distributed.Client", _is_hosts)
 WAIT = Kind("True, False or a number of seconds", _is_wait)
 
 

@@ -21,6 +21,7 @@ from lsmtune.api import tune as tuning
 from lsmtune.api import verify as verification
 from lsmtune.api.arguments import (
     EVENT,
+    HOSTS,
     NUMBER,
     OBSERVER,
     PATH,
@@ -31,6 +32,7 @@ from lsmtune.api.arguments import (
     check,
 )
 from lsmtune.api.importance import ImportanceResult
+from lsmtune.api.on_hosts import OnHosts, Where, check_offline
 from lsmtune.api.resolve import Request, resolve
 from lsmtune.api.simulate import Simulation
 from lsmtune.api.study_result import Result, stored_result
@@ -52,6 +54,9 @@ def tune(
     accept_noise: bool = False,
     new_baseline: bool = False,
     wait: bool | float = False,
+    hosts: Where | None = None,
+    certificates: Folder | None = None,
+    insecure: bool = False,
     **keys: Any,
 ) -> Result:
     """Find better options for a workload, verify the winner, and write its files into the home.
@@ -66,8 +71,14 @@ def tune(
     `wait` says what happens while another call works on the same study: False raises `UserError`,
     a number waits for so many seconds before that, True waits for as long as the call takes.
     Without `home`, studies are in $LSMTUNE_HOME, else in the folder lsmtune-data.
+    `hosts` is where runs go: the address of a scheduler such as "tls://10.0.0.1:8786" with a folder
+    of `certificates`, a `distributed.Client`, or a number of processes on this machine for engines
+    whose times do not matter. `insecure` allows plain tcp in a private network. None of the three
+    belongs to the settings of the study.
     """
-    check(PATH, study_file=study_file, home=home)
+    check(PATH, study_file=study_file, home=home, certificates=certificates)
+    check(HOSTS, hosts=hosts)
+    check(SWITCH, insecure=insecure)
     _check_running(observer, cancel, accept_noise, wait)
     check(SWITCH, new_baseline=new_baseline)
     _check_keys(keys)
@@ -77,16 +88,20 @@ def tune(
         new_baseline=new_baseline,
     )
     folder = _home(home)
+    keys_folder = None if certificates is None else Path(certificates).expanduser()
+    used = OnHosts(hosts, keys_folder, insecure)
     with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
         resolved = resolve(request, folder, observer=observer)
         for remark in resolved.remarks:
             (observer or Observer()).remark(remark)
         if resolved.settings.online is not None:
+            check_offline(used)
             changed = online.run_online(resolved, folder, observer)
             if changed.problem is not None:
                 raise changed.problem
             return changed.result
-        return tuning.tune(resolved, folder, observer, accept_noise=accept_noise).result
+        done = tuning.tune(resolved, folder, observer, accept_noise=accept_noise, hosts=used)
+        return done.result
 
 
 def verify(

@@ -5,6 +5,7 @@ from pathlib import Path
 from shlex import quote
 
 from lsmtune.analysis.deploy import home_flag
+from lsmtune.api.on_hosts import OnHosts, check_hosts, opened_hosts
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
@@ -35,21 +36,30 @@ def tune(
     *,
     accept_noise: bool = False,
     verbose: bool = False,
+    hosts: OnHosts | None = None,
 ) -> Finished:
     """Search, simplify and verify; write the page and the files of the result into the home.
 
     An interrupted study continues where it stopped. With `accept_noise`, runs that other programs
-    disturb are marked and not repeated. With `verbose`, the remarks list each option of the
-    baseline's file that lsmtune does not use. UserError for settings that cannot be used.
+    disturb are marked and not repeated. With `hosts`, runs go to them. With `verbose`,
+    the remarks list each option of the baseline's file that lsmtune does not use. UserError for settings that cannot be used.
     """
-    observer = observer or Observer()
+    observer, hosts = observer or Observer(), hosts or OnHosts()
     spec = resolved.settings
     _check_searches(resolved)
     prepared = prepare(spec, home, observer, source=resolved.source)
+    check_hosts(hosts, prepared.engine)
     with Home(home, create=True) as opened:
-        check_space(prepared.spec, opened)
-        with open_session(opened, prepared, observer, accept_noise=accept_noise) as study:
-            remark_busy(study.spec, observer, accept_noise=accept_noise)
+        if not hosts.is_used:
+            check_space(prepared.spec, opened)
+        with (
+            opened_hosts(hosts, observer) as used,
+            open_session(
+                opened, prepared, observer, accept_noise=accept_noise, hosts=used
+            ) as study,
+        ):
+            if used is None:
+                remark_busy(study.spec, observer, accept_noise=accept_noise)
             _remark_start(study, prepared, observer, verbose=verbose)
             _measure_baseline(study, observer)
             search(study, lambda ended: observer.remark(f"search ended: {ended}"))

@@ -68,6 +68,29 @@ Program = Annotated[
     ),
 ]
 
+Certificates = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Folder with the certificates of `lsmtune hosts init` [none]."
+    ),
+]
+Insecure = Annotated[
+    bool,
+    typer.Option(
+        "--insecure",
+        help="Allow plain tcp in a private network. Whoever can connect can run programs.",
+    ),
+]
+OnHosts = Annotated[
+    str | None,
+    typer.Option(
+        "--hosts",
+        metavar="ADDRESS|N",
+        help="Run on the hosts of a scheduler, tls://IP:8786, or in N processes on this machine if "
+        "the engine measures no times [none].",
+    ),
+]
+
 EngineName = Annotated[str | None, key_flag("engine", "--engine", metavar="NAME", panel=_ENGINE)]
 DbBench = Annotated[
     str | None,

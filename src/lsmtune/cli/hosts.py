@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsmtune.cli.flags import Json
+from lsmtune.cli.flags import Certificates, Insecure, Json
 from lsmtune.cli.output import note, print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 
@@ -19,20 +19,6 @@ _HOW = {
     "list": "write `lsmtune hosts list tls://IP:8786 --certificates DIR`",
 }
 _LISTEN = "write `lsmtune hosts start --listen tls://IP:8786 --certificates DIR`"
-
-Certificates = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR", help="Folder with the certificates of `lsmtune hosts init` [none]."
-    ),
-]
-Insecure = Annotated[
-    bool,
-    typer.Option(
-        "--insecure",
-        help="Allow plain tcp in a private network. Whoever can connect can run programs.",
-    ),
-]
 
 
 def hosts(

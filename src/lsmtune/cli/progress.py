@@ -122,7 +122,9 @@ class TerminalObserver(Observer):
         with console.status(_one_line(f"study {spec.name}")) as status:
 
             def show(event: Event) -> None:
-                if event.result is None:
+                if event.host is not None and event.remark is not None:
+                    console.print(Text(event.remark))
+                elif event.result is None:
                     status.update(_one_line(f"{event.task.title}: {event.phase}"))
                 else:
                     console.print(Text(texts.line(event)))

@@ -62,9 +62,11 @@ def trials(
 def _table(trials: "Sequence[TrialView]") -> list[str]:
     from lsmtune.report.text.words import status_text
 
+    has_hosts = len({trial.host for trial in trials}) > 1
     is_online = any(t.role.value == "online" for t in trials)
     columns = [
-        Column("trial", right=True), Column("role", at_least=11), Column("status", at_least=12),
+        Column("trial", right=True), *([Column("host")] if has_hosts else []),
+        Column("role", at_least=11), Column("status", at_least=12),
         *([] if is_online
           else [Column("objective", right=True), Column("all runs", drop=2),
                 Column("limits", at_least=8)]),
@@ -73,7 +75,8 @@ def _table(trials: "Sequence[TrialView]") -> list[str]:
     ]  # fmt: skip
     rows = [
         (
-            str(t.number), _ROLES[t.role.value], status_text(t.status),
+            str(t.number), *([t.host or ""] if has_hosts else []), _ROLES[t.role.value],
+            status_text(t.status),
             *(() if is_online else (*_objective(t), _limits(t))), _changed(t),
             f"{t.duration_s:.1f} s", t.remark,
         )

@@ -12,11 +12,13 @@ from lsmtune.cli.flags import (
     Base,
     Budget,
     Cache,
+    Certificates,
     DbBench,
     DeployCores,
     EngineName,
     Family,
     Home,
+    Insecure,
     Json,
     Knobs,
     Library,
@@ -25,6 +27,7 @@ from lsmtune.cli.flags import (
     NewBaseline,
     NewStudy,
     Objectives,
+    OnHosts,
     Online,
     Optimizer,
     Pairs,
@@ -43,6 +46,7 @@ from lsmtune.cli.output import ask, print_json, say_all, settings_of
 from lsmtune.errors import UserError
 
 if TYPE_CHECKING:
+    from lsmtune.api import on_hosts
     from lsmtune.api.resolve import Request
 
 DryRun = Annotated[
@@ -94,6 +98,9 @@ def tune(
     accept_noise: AcceptNoise = False,
     new_baseline: NewBaseline = False,
     verbose: Verbose = False,
+    hosts: OnHosts = None,
+    certificates: Certificates = None,
+    insecure: Insecure = False,
     as_json: Json = False,
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
@@ -117,7 +124,10 @@ def tune(
     if dry_run:
         _print_plan(request, home, **shown)
     else:
-        _run(request, home, accept_noise=accept_noise, **shown)
+        from lsmtune.api import on_hosts
+
+        used = on_hosts.OnHosts(hosts, certificates, insecure)
+        _run(request, home, used, accept_noise=accept_noise, **shown)
 
 
 def _print_plan(request: "Request", home: Path, *, verbose: bool, as_json: bool) -> None:
@@ -137,11 +147,18 @@ def _print_plan(request: "Request", home: Path, *, verbose: bool, as_json: bool)
 
 
 def _run(
-    request: "Request", home: Path, *, accept_noise: bool, verbose: bool, as_json: bool
+    request: "Request",
+    home: Path,
+    hosts: "on_hosts.OnHosts",
+    *,
+    accept_noise: bool,
+    verbose: bool,
+    as_json: bool,
 ) -> None:
     """Tune between runs or online; print the result."""
     from lsmtune.api import online
     from lsmtune.api import tune as api
+    from lsmtune.api.on_hosts import check_offline
     from lsmtune.api.resolve import resolve
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.cli.result_lines import say_result
@@ -149,11 +166,14 @@ def _run(
     observer = TerminalObserver()
     resolved = resolve(request, home, consent=ask, observer=observer)
     if settings_of(resolved).online is None:
-        done = api.tune(resolved, home, observer, accept_noise=accept_noise, verbose=verbose)
+        done = api.tune(
+            resolved, home, observer, accept_noise=accept_noise, verbose=verbose, hosts=hosts
+        )
         say_result(done.result, done.files, as_json=as_json)
         if as_json:
             print_json(done.result.document())
         return
+    check_offline(hosts)
     if accept_noise:
         raise UserError(
             "--accept-noise: not allowed with [online], which repeats no run; remove the flag"

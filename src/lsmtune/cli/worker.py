@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.hosts import Certificates, Insecure
+from lsmtune.cli.flags import Certificates, Insecure
 from lsmtune.cli.output import note
 
 

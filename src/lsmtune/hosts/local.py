@@ -17,6 +17,7 @@ from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.connect import connect
 from lsmtune.hosts.extra import need_extra, silence_dask
 from lsmtune.hosts.scheduler import run_scheduler
+from lsmtune.hosts.this_host import HOST_ID
 from lsmtune.hosts.worker import run_worker
 from lsmtune.system.launch import Streams, end, start
 from lsmtune.system.workdir import scratch
@@ -84,6 +85,9 @@ def _run(role: str, folder: Path, name: str) -> None:
         )
     else:
         address = parse_address((folder / _ADDRESS).read_text())
+        # The next call has other folders, but its hosts are the same.
+        (folder / name).mkdir()
+        write_whole(folder / name / HOST_ID, name)
         run_worker(address, folder / name, security(keys, "worker"), lambda _: None)
 
 

@@ -32,6 +32,8 @@ from lsmtune.system.write import write_whole
 MakeEngine = Callable[[StudySettings], Engine]
 """Makes the engine of a study from its settings; UserError if this host cannot run it."""
 DEFAULT_ORPHAN_S = 600.0
+HOST_ID = "host-id"
+"""File in a worker's home with the id of the host."""
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 _TICK_S = 0.5
 """How often a host looks whether its commander has been silent for too long, in seconds."""
@@ -65,7 +67,7 @@ class ThisHost:
         home.mkdir(parents=True, exist_ok=True)
         sweep_workdirs(home / "work")
         self.outbox = Outbox(home / "outbox")
-        self.id = _host_id(home / "host-id")
+        self.id = _host_id(home / HOST_ID)
         self._running: _Running | None = None
         self._lock = threading.Lock()
         self._engine: tuple[dict[str, Any], Engine] | None = None

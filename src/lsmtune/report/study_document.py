@@ -66,7 +66,7 @@ def trials_document(view: StudyView) -> list[dict[str, Any]]:
             "on_front": t.number in front, "values": dict(zip(goals, t.values, strict=False)),
             "bounds": dict(zip(goals, t.bound, strict=False)),
             "disturbance": t.disturbance, "judgement": t.online and t.online.judgement,
-            "breaks": list(t.breaks),
+            "breaks": list(t.breaks), "host": t.host,
             "changed": {change.knob.name: change.best for change in t.changes},
             "config": t.config, "metrics": t.metrics,
         }

@@ -41,6 +41,7 @@ class RunTexts:
         self._best: float | None = None
         self._trials = 0
         self._seconds = 0.0
+        self._hosts: set[str] = set()
 
     def recall(self, trials: Sequence[StoredTrial]) -> None:
         """Take over baseline and best value from the trials of earlier calls."""
@@ -55,6 +56,9 @@ class RunTexts:
     def line(self, event: Event) -> str:
         """Return the result of a run, or the part of it that begins."""
         result, title, took = event.result, event.task.title, f"{event.duration_s:.1f} s"
+        if event.host is not None:
+            title += f" on {event.host}"
+            self._hosts.add(event.host)
         value = self._value_text(event)
         if result is None:
             return event.phase
@@ -104,7 +108,12 @@ class RunTexts:
         found = re.fullmatch(r"search (\d+) of (\d+)", event.task.title)
         if found is None:
             return ""
-        left_s = (int(found[2]) - int(found[1])) * self._seconds / self._trials
+        left_s = (
+            (int(found[2]) - int(found[1]))
+            * self._seconds
+            / self._trials
+            / max(1, len(self._hosts))
+        )
         return f", about {format_duration(left_s)} left" if left_s >= 1 else ""
 
 

@@ -1,0 +1,116 @@
+"""The hosts that a study uses, as its caller names them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+from lsmtune.engines.base import Borrowed, Engine
+from lsmtune.errors import Argument, UserError
+from lsmtune.hosts.commander import Hosts
+from lsmtune.hosts.connect import connect
+from lsmtune.hosts.extra import need_extra, silence_dask
+from lsmtune.hosts.local import local_hosts
+from lsmtune.hosts.scheduler import differing_settings
+from lsmtune.study.observer import Observer
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Where = Union[str, int, "Client"]
+"""Address of a scheduler, a number of local processes, or a client of Dask."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnHosts:
+    """Where the runs of a study run; without a scheduler or with one process, in this process."""
+
+    where: Where | None = None
+    certificates: Path | None = None
+    insecure: bool = False
+
+    @property
+    def number(self) -> int | None:
+        """The number of local processes; None for a scheduler. UserError below 1."""
+        where = self.where
+        if isinstance(where, str) and where.isascii() and where.isdigit():
+            where = int(where)
+        if not isinstance(where, int):
+            return None
+        if where < 1:
+            raise UserError(Argument("hosts", where), ": must be at least 1")
+        return where
+
+    @property
+    def is_used(self) -> bool:
+        """Whether runs go to other processes."""
+        return self.where is not None and self.number != 1
+
+
+def check_hosts(hosts: OnHosts, engine: Engine) -> None:
+    """Raise UserError if the engine cannot run on these hosts, or if the extra is missing."""
+    if not hosts.is_used:
+        return
+    number = hosts.number
+    if isinstance(engine, Borrowed):
+        raise UserError(
+            f"engine {engine.name}: it changes one system of yours, so hosts cannot share the "
+            "work; remove ",
+            Argument("hosts"),
+        )
+    if number is not None and engine.times_matter:
+        raise UserError(
+            Argument("hosts", number),
+            f": runs of {engine.name} measure times, so only one may run at a time on this "
+            "machine; name a scheduler whose hosts are other machines",
+        )
+    need_extra()
+
+
+def check_offline(hosts: OnHosts) -> None:
+    """Raise UserError for online tuning on hosts: it changes one running engine."""
+    if hosts.is_used:
+        raise UserError(
+            Argument("hosts"), ": not allowed with [online], which changes one running engine"
+        )
+
+
+@contextmanager
+def opened_hosts(hosts: OnHosts, observer: Observer) -> Iterator[Hosts | None]:
+    """Command the hosts while the context is open; None if runs stay in this process.
+
+    UserError if no host is connected, or if the address is not safe.
+    """
+    if not hosts.is_used:
+        yield None
+        return
+    silence_dask()
+    where, number = hosts.where, hosts.number
+    if number is not None:
+        with observer.working(f"starting {number} processes"), local_hosts(number) as found:
+            yield found
+    elif isinstance(where, str):
+        with connect(where, hosts.certificates, insecure=hosts.insecure) as found:
+            _tell(found, observer)
+            yield found
+    else:
+        with Hosts(where) as found:  # type: ignore[arg-type]
+            _tell(found, observer)
+            yield found
+
+
+def _tell(hosts: Hosts, observer: Observer) -> None:
+    """Say what is odd about scheduler and hosts; UserError if no host can be used."""
+    infos = hosts.hosts()
+    for remark in (
+        *hosts.warnings,
+        *(f"scheduler: {each}" for each in differing_settings(hosts.client)),
+        *(f"host {info.node or info.address}: {info.problem}" for info in infos if info.problem),
+        *(info.remark for info in infos if info.remark is not None),
+    ):
+        observer.remark(remark)
+    if all(info.problem is not None for info in infos):
+        raise UserError(
+            "no host can be used; run `lsmtune worker` on each host, and see `lsmtune hosts list`"
+        )
