@@ -128,6 +128,13 @@ class Cluster:
         self.workers.append(pool)
         return pool
 
+    def start_tune(self, home: Path, trials: int) -> HostProcess:
+        """Start a study on the hosts, or go on with it."""
+        program = ["fakes.scripted_tune", self.address, str(self.keys), str(home), str(trials)]
+        tune = self._run("tune", program, {})
+        self.workers.append(tune)
+        return tune
+
     @contextmanager
     def connect(self, alive_s: float = 0.5) -> Iterator[Hosts]:
         with connect(self.address, self.keys, alive_s=alive_s) as hosts:

@@ -1,6 +1,7 @@
 """A scheduler or a worker as a process of its own; the engine of the worker is scripted.
 
 The settings of a trial say what it gives: `value` is its write_amp, `seconds` how long it runs.
+Trials of a study have the knobs of RocksDB instead: see `study_value`.
 """
 
 import os
@@ -30,16 +31,22 @@ RAN = "ran.txt"
 def _engine(home: Path) -> Engine:
     def script(spec: TrialSpec) -> TrialResult:
         _note(home, f"began {spec.seed}")
-        end_s = time.monotonic() + float(spec.settings["seconds"])
+        seconds = spec.settings.get("seconds", os.environ.get("TEST_SECONDS", "0"))
+        end_s = time.monotonic() + float(seconds)
         while time.monotonic() < end_s:
             check_cancelled()
             time.sleep(0.01)
         _note(home, f"ended {spec.seed}")
-        return measured(write_amp=float(spec.settings["value"]))
+        return measured(write_amp=float(spec.settings.get("value", study_value(spec))))
 
     engine = _Engine(script)
     engine.times_matter = False
     return engine
+
+
+def study_value(spec: TrialSpec) -> float:
+    """What a trial of a study gives: larger blocks are better."""
+    return 1e4 / float(spec.settings.get("block_size", 1))
 
 
 class _Engine(ScriptedEngine):

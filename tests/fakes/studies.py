@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.scripted import ScriptedEngine
+from lsmtune.hosts.commander import Hosts
 from lsmtune.recipes.base import Opener
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
@@ -48,11 +49,12 @@ def open_study(
     *,
     accept_noise: bool = False,
     published: bool = False,
+    hosts: Hosts | None = None,
 ) -> Iterator[Session]:
     """Prepare and open a study; the listener gets the events of its runs."""
     observer = Listening(listener)
     prepared = prepare(spec, home.path, observer, engine=engine, published=published)
-    with open_session(home, prepared, observer, accept_noise=accept_noise) as study:
+    with open_session(home, prepared, observer, accept_noise=accept_noise, hosts=hosts) as study:
         yield study
 
 

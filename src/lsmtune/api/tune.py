@@ -42,7 +42,8 @@ def tune(
 
     An interrupted study continues where it stopped. With `accept_noise`, runs that other programs
     disturb are marked and not repeated. With `hosts`, runs go to them. With `verbose`,
-    the remarks list each option of the baseline's file that lsmtune does not use. UserError for settings that cannot be used.
+    the remarks list each option of the baseline's file that lsmtune does not use. UserError for
+    settings that cannot be used.
     """
     observer, hosts = observer or Observer(), hosts or OnHosts()
     spec = resolved.settings

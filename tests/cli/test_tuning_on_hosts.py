@@ -1,0 +1,97 @@
+"""`lsmtune tune --hosts` and `lsmtune.tune(hosts=…)`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lsmtune
+from lsmtune.cli.main import run
+from lsmtune.store.home import Home
+
+KEYS: dict[str, Any] = {
+    "engine": "simulated", "workload": {"num": 20_000}, "trials": 6, "optimizer": "random",
+    "study": "s", "pairs": 0, "simplify": False,
+}  # fmt: skip
+FLAGS = [
+    "--engine", "simulated", "--num", "20000", "--trials", "6", "--optimizer", "random",
+    "--study", "s", "--pairs", "0", "--no-simplify",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def hosts_of(home: str) -> list[str | None]:
+    with Home(Path(home), create=False) as opened:
+        return [trial.host for trial in opened.trials(opened.study("s"))]
+
+
+@pytest.mark.slow
+def test_a_number_of_processes_measures_as_many_trials(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    assert run(["tune", *FLAGS, "--hosts", "3", "--home", "command"]) == 0
+    assert "worker-1" in capsys.readouterr().err
+    assert run(["trials", "s", "--home", "command", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["role"] for row in rows].count("trial") == 6
+    assert len({row["host"] for row in rows}) == 3
+    assert run(["trials", "s", "--home", "command"]) == 0
+    assert "worker-2" in capsys.readouterr().out
+    # A larger budget continues the study without hosts.
+    more = [*FLAGS[:5], "8", *FLAGS[6:]]
+    assert run(["tune", *more, "--home", "command"]) == 0
+    assert hosts_of("command").count(None) >= 2
+    lsmtune.tune(**KEYS, hosts=3, home="program")
+    assert len(hosts_of("program")) == len(rows)
+
+
+def test_one_process_is_this_one() -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    lsmtune.tune(**{**KEYS, "trials": 2, "finalists": 1, "repeats": 0}, hosts=1, home="home")
+    assert set(hosts_of("home")) == {None}
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--hosts", "3", "--engine", "rocksdb"], ["--hosts 3", "rocksdb"]),
+        (["--hosts", "0"], ["--hosts 0", "at least 1"]),
+        (["--hosts", "alpha"], ["alpha", "tls://"]),
+        (["--hosts", "tls://127.0.0.1:1"], ["--certificates"]),
+        (["--hosts", "tcp://10.0.0.1:1"], ["--certificates"]),
+        (["--hosts", "tcp://127.0.0.1:1"], ["cannot connect"]),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    flags: list[str], words: list[str], capsys: pytest.CaptureFixture[str], fake_db_bench: None
+) -> None:
+    given = [*FLAGS[2:], "--engine", "simulated", "--home", "home", *flags]
+    assert run(["tune", *given]) == (1 if "cannot connect" in words else 2)
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert all(word in error for word in words)
+
+
+def test_python_names_the_argument() -> None:
+    for hosts in (0, [], 1.5):
+        with pytest.raises(lsmtune.UserError, match="hosts"):
+            lsmtune.tune(**KEYS, hosts=hosts, home="home")  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_a_client_of_dask_is_used(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
+            dashboard_address="127.0.0.1:0", local_directory=str(tmp_path),
+        ) as usual,
+        distributed.Client(usual, set_as_default=False) as client,
+    ):  # fmt: skip
+        lsmtune.tune(**KEYS, hosts=client, home="home")
+        assert client.status == "running"
+    assert None not in hosts_of("home")
