@@ -121,13 +121,6 @@ class Cluster:
         assert eventually(lambda: "started" in commander.text), commander.text
         return commander
 
-    def start_pool(self, file: Path, trials: int) -> HostProcess:
-        """Start a commander that works until each trial has a line in the file."""
-        program = ["fakes.scripted_pool", self.address, str(self.keys), str(file), str(trials)]
-        pool = self._run("pool", program, {})
-        self.workers.append(pool)
-        return pool
-
     def start_tune(self, home: Path, trials: int) -> HostProcess:
         """Start a study on the hosts, or go on with it."""
         program = ["fakes.scripted_tune", self.address, str(self.keys), str(home), str(trials)]

@@ -14,11 +14,13 @@ from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.connect import connect
 from lsmtune.spec import StudySettings, make_spec
+from lsmtune.store.database import DATABASE
 from lsmtune.store.home import Home
+from lsmtune.store.open_runs import run_of
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.search import run_search
 from lsmtune.study.verify import verify_contenders
-from lsmtune.trials import TrialResult, TrialSpec
+from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 
 def settings(**given: Any) -> StudySettings:
@@ -45,6 +47,33 @@ def tune(home: Path, hosts: Hosts | None, spec: StudySettings) -> list[StoredTri
             verify_contenders(study)
         assert opened.open_runs(study.stored) == []
         return opened.trials(study.stored)
+
+
+def stored(home: Path) -> list[StoredTrial]:
+    """The trials of the study; none before it begins."""
+    with Home(home, create=False) as opened:
+        study = opened.find_study("s")
+        return [] if study is None else opened.trials(study)
+
+
+def searched(trials: list[StoredTrial]) -> list[StoredTrial]:
+    """The trials of the search."""
+    return [trial for trial in trials if trial.role is Role.TRIAL]
+
+
+def count(home: Path) -> int:
+    """The number of stored trials of the search, also before there is a home."""
+    return len(searched(stored(home))) if (home / DATABASE).exists() else 0
+
+
+def check_once(trials: list[StoredTrial], number: int) -> None:
+    """All trials of the search were measured, each config and each run once."""
+    found = searched(trials)
+    assert len(found) == number
+    assert all(trial.result.status is Status.COMPLETE for trial in found)
+    assert len({trial.config for trial in found}) == number
+    runs = [run_of(trial.attempt or "") for trial in trials]
+    assert len(set(runs)) == len(runs)
 
 
 def main(address: str, keys: str, home: str, trials: str) -> None:

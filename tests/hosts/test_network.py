@@ -20,9 +20,10 @@ from fakes.host_processes import (
 )
 from fakes.namespaces import Network, inside, network
 from fakes.patience import PATIENCE_S, eventually
-from fakes.scripted_pool import read, trial_of
+from fakes.scripted_tune import check_once, count, searched, stored
 from lsmtune.hosts.commander import Lost
 from lsmtune.hosts.task import HostResult
+from lsmtune.store.open_runs import run_of
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +40,7 @@ class Site:
 
     def start(self, number: int) -> None:
         """Start the worker of a host, from 1, or start it again."""
-        worker = self.cluster.start_worker(NAMES[number - 1])
+        worker = self.cluster.start_worker(NAMES[number - 1], TEST_SECONDS="2")
         self.workers[number - 1 : number] = [worker]
 
     def worker(self, number: int) -> HostProcess:
@@ -90,23 +91,17 @@ class Faults:
     """What breaks when a number of trials is stored."""
 
     site: Site
-    file: Path
-    pool: HostProcess
+    home: Path
+    tune: HostProcess
     trials: int
-
-    def kill_pool(self) -> None:
-        self.pool.kill()
-        self.start_pool()
-
-    def start_pool(self) -> None:
-        self.pool = self.site.cluster.start_pool(self.file, self.trials)
 
     def do(self, fault: str, number: int) -> None:
         """Break or repair a host, or the commander."""
         worker = self.site.worker(number)
         match fault:
-            case "kill pool":
-                self.kill_pool()
+            case "kill tune":
+                self.tune.kill()
+                self.tune = self.site.cluster.start_tune(self.home, self.trials)
             case "kill":
                 worker.kill()
                 self.site.start(number)
@@ -124,45 +119,48 @@ class Faults:
 
 
 SHORT = [
-    (1, "kill", 3), (3, "cut", 1), (5, "kill pool", 1), (7, "reconnect", 1), (9, "freeze", 2),
-    (12, "thaw", 2), (14, "end", 3), (16, "kill pool", 1),
+    (1, "kill", 3), (3, "cut", 1), (5, "kill tune", 1), (7, "reconnect", 1), (9, "freeze", 2),
+    (12, "thaw", 2), (14, "end", 3), (16, "kill tune", 1),
 ]  # fmt: skip
 """Six faults and two repairs: the number of stored trials, what happens, and on which host."""
 
 
-def check_all_are_stored_once(site: Site, file: Path, trials: int) -> None:
-    """Each trial has one result that counts, no attempt is stored twice, and nothing is left."""
-    lines = read(file)
-    counted = [line["trial"] for line in lines if not line["late"]]
-    assert sorted(counted) == list(range(trials))
-    assert len({line["attempt"] for line in lines}) == len(lines)
-    assert all(line["value"] == line["trial"] + 1.0 for line in lines)
+def check_all_are_stored_once(site: Site, home: Path, trials: int) -> None:
+    """Each trial has one result that counts, and no host has anything left."""
+    found = stored(home)
+    check_once(found, trials)
+    assert all(
+        trial.result.metrics["write_amp"] == 1e4 / float(trial.spec.settings["block_size"])
+        for trial in searched(found)
+    )
     with site.cluster.connect() as hosts:
         # What a host that was gone still has is a second result of a stored trial.
         assert eventually(
             lambda: all(info.running is None for info in joined(hosts, *site.workers))
         )
-        rest = [result.attempt for result in hosts.collect(STUDY)]
-        assert {trial_of(attempt) for attempt in rest} <= set(range(trials))
-        hosts.confirm(rest)
+        runs = {run_of(trial.attempt or "") for trial in found}
+        for study in {name for info in hosts.hosts() for name in info.kept}:
+            rest = [result.attempt for result in hosts.collect(study)]
+            assert {run_of(attempt) for attempt in rest} <= runs
+            hosts.confirm(rest)
         assert eventually(lambda: not any(info.kept for info in joined(hosts, *site.workers)))
     assert [path for each in site.workers for path in (each.home / "work").iterdir()] == []
 
 
-def test_no_trial_is_lost_or_counted_twice_while_hosts_and_commander_fail(
+def test_no_trial_is_lost_or_counted_twice_while_hosts_and_command_fail(
     site: Site, tmp_path: Path
 ) -> None:
-    file, trials = tmp_path / "stored", 20
+    home, trials = tmp_path / "home", 20
     with site.cluster.connect() as hosts:
         joined(hosts, *site.workers)
-    faults = Faults(site, file, site.cluster.start_pool(file, trials), trials)
+    faults = Faults(site, home, site.cluster.start_tune(home, trials), trials)
     coming = list(SHORT)
     limit_s = time.monotonic() + 6 * PATIENCE_S
-    while faults.pool.popen.poll() is None or coming:
-        assert time.monotonic() < limit_s, [read(file), faults.pool.text]
-        if coming and len(read(file)) >= coming[0][0]:
+    while faults.tune.popen.poll() is None or coming:
+        assert time.monotonic() < limit_s, [count(home), faults.tune.text]
+        if coming and count(home) >= coming[0][0]:
             _, fault, number = coming.pop(0)
             faults.do(fault, number)
         time.sleep(0.05)
-    assert faults.pool.popen.returncode == 0, faults.pool.text
-    check_all_are_stored_once(site, file, trials)
+    assert faults.tune.popen.returncode == 0, faults.tune.text
+    check_all_are_stored_once(site, home, trials)

@@ -8,17 +8,14 @@ import pytest
 
 from fakes.host_processes import Cluster, HostProcess, joined
 from fakes.patience import PATIENCE_S, eventually
-from fakes.scripted_tune import settings, tune
+from fakes.scripted_tune import check_once, count, searched, settings, stored, tune
 from lsmtune.errors import LsmtuneError
 from lsmtune.optimizers.pending import with_pending
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.store.database import DATABASE
 from lsmtune.store.home import Home
-from lsmtune.store.open_runs import run_of
-from lsmtune.store.records import StoredTrial
 from lsmtune.study.history import History
 from lsmtune.study.record import read_record
-from lsmtune.trials import Role, Status
+from lsmtune.trials import Role
 
 pytestmark = pytest.mark.slow
 
@@ -33,41 +30,16 @@ def start(cluster: Cluster, seconds: float = 0.0) -> list[HostProcess]:
     return workers
 
 
-def stored(home: Path) -> list[StoredTrial]:
-    with Home(home, create=False) as opened:
-        study = opened.find_study("s")
-        return [] if study is None else opened.trials(study)
-
-
-def searched(trials: list[StoredTrial]) -> list[StoredTrial]:
-    return [trial for trial in trials if trial.role is Role.TRIAL]
-
-
-def count(home: Path) -> int:
-    """The number of stored trials of the search, also before there is a home."""
-    return len(searched(stored(home))) if (home / DATABASE).exists() else 0
-
-
 def ended(workers: list[HostProcess]) -> int:
     """The number of runs that ended on the hosts, those of earlier tests included."""
     return sum(line.startswith("ended") for worker in workers for line in worker.ran)
-
-
-def check_once(trials: list[StoredTrial], number: int = TRIALS) -> None:
-    """All trials of the search were measured, each config and each run once."""
-    found = searched(trials)
-    assert len(found) == number
-    assert all(trial.result.status is Status.COMPLETE for trial in found)
-    assert len({trial.config for trial in found}) == number
-    runs = [run_of(trial.attempt or "") for trial in trials]
-    assert len(set(runs)) == len(runs)
 
 
 def test_a_search_on_three_hosts_gives_each_trial_once(cluster: Cluster, tmp_path: Path) -> None:
     start(cluster, 0.1)
     with cluster.connect() as hosts:
         trials = tune(tmp_path / "home", hosts, settings(trials=TRIALS))
-        check_once(trials)
+        check_once(trials, TRIALS)
         assert eventually(lambda: not any(info.kept for info in hosts.hosts()))
     found = {trial.host for trial in searched(trials)}
     assert len(found) == 3
@@ -114,7 +86,7 @@ def test_a_host_that_dies_costs_no_trial(cluster: Cluster, tmp_path: Path) -> No
     assert eventually(lambda: count(home) >= 3)
     workers[0].kill()
     assert process.popen.wait(PATIENCE_S) == 0, process.text
-    check_once(stored(home))
+    check_once(stored(home), TRIALS)
 
 
 def test_a_frozen_host_costs_no_trial_and_what_it_measured_too_late_does_not_count(
@@ -127,7 +99,7 @@ def test_a_frozen_host_costs_no_trial_and_what_it_measured_too_late_does_not_cou
     workers[0].send(signal.SIGSTOP)
     assert process.popen.wait(PATIENCE_S) == 0, process.text
     workers[0].send(signal.SIGCONT)
-    check_once(stored(home))
+    check_once(stored(home), TRIALS)
 
 
 def test_a_killed_command_goes_on_and_stores_what_the_hosts_have_finished(
@@ -143,7 +115,7 @@ def test_a_killed_command_goes_on_and_stores_what_the_hosts_have_finished(
     process = cluster.start_tune(home, TRIALS)
     assert process.popen.wait(PATIENCE_S) == 0, process.text
     trials = stored(home)
-    check_once(trials)
+    check_once(trials, TRIALS)
     # What ran when the command was killed was not thrown away.
     assert ended(workers) - ended_before == len(trials)
 

@@ -46,7 +46,6 @@ from lsmtune.cli.output import ask, print_json, say_all, settings_of
 from lsmtune.errors import UserError
 
 if TYPE_CHECKING:
-    from lsmtune.api import on_hosts
     from lsmtune.api.resolve import Request
 
 DryRun = Annotated[
@@ -124,10 +123,8 @@ def tune(
     if dry_run:
         _print_plan(request, home, **shown)
     else:
-        from lsmtune.api import on_hosts
-
-        used = on_hosts.OnHosts(hosts, certificates, insecure)
-        _run(request, home, used, accept_noise=accept_noise, **shown)
+        places = hosts, certificates, insecure
+        _run(request, home, places, accept_noise=accept_noise, **shown)
 
 
 def _print_plan(request: "Request", home: Path, *, verbose: bool, as_json: bool) -> None:
@@ -149,7 +146,7 @@ def _print_plan(request: "Request", home: Path, *, verbose: bool, as_json: bool)
 def _run(
     request: "Request",
     home: Path,
-    hosts: "on_hosts.OnHosts",
+    places: tuple[str | None, Path | None, bool],
     *,
     accept_noise: bool,
     verbose: bool,
@@ -158,12 +155,12 @@ def _run(
     """Tune between runs or online; print the result."""
     from lsmtune.api import online
     from lsmtune.api import tune as api
-    from lsmtune.api.on_hosts import check_offline
+    from lsmtune.api.on_hosts import OnHosts, check_offline
     from lsmtune.api.resolve import resolve
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.cli.result_lines import say_result
 
-    observer = TerminalObserver()
+    observer, hosts = TerminalObserver(), OnHosts(*places)
     resolved = resolve(request, home, consent=ask, observer=observer)
     if settings_of(resolved).online is None:
         done = api.tune(

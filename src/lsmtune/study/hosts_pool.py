@@ -27,6 +27,7 @@ from lsmtune.study.runner import (
 )
 from lsmtune.system.cancelling import check_cancelled
 from lsmtune.system.workdir import scratch
+from lsmtune.system.write import write_whole
 from lsmtune.trials import Base, Role, Status
 
 _WAIT_S = 0.5
@@ -41,8 +42,8 @@ class HostsPool:
     """A pool whose runs go to hosts.
 
     Each attempt is a row of the store before its host gets it, so a call that was killed finds it
-    again. The first result of a run that is stored counts. One that comes later is dropped: a host
-    that was cut off may have measured what another one measured meanwhile.
+    again. The first result of a run that is stored counts. One that comes later is kept
+    beside its evidence: a host that was cut off may measure what another one measured meanwhile.
     """
 
     def __init__(
@@ -303,6 +304,7 @@ class HostsPool:
         """Store the result of an attempt, unless its run has one already; go on with its job."""
         row = self._open.get(found.attempt)
         if row is None:
+            self._keep_late(found)
             self._hosts.confirm([found.attempt])
             return
         self._state.idle.clear()
@@ -332,6 +334,17 @@ class HostsPool:
         if rest := job.tasks[1:]:
             following = replace(job, tasks=rest, run=_new_run(), repeats=job.most_repeats)
             state.waiting.insert(0, replace(following, only=name))
+
+    def _keep_late(self, found: HostResult) -> None:
+        """Keep a result that does not count with the evidence of the trial that counts, if any."""
+        for trial in self._home.trials(self._study):
+            run, is_same = run_of(found.attempt), trial.attempt == found.attempt
+            if trial.attempt is None or is_same or run_of(trial.attempt) != run:
+                continue
+            folder = self._home.evidence / trial.evidence / f"late-{found.attempt}"
+            folder.mkdir(exist_ok=True)
+            found.write_evidence(folder)
+            write_whole(folder / "result.json", found.model_dump_json())
 
     def _end_run(self, run: str) -> None:
         """Remove all attempts of a run that has a result, and end those that still run."""
