@@ -37,7 +37,11 @@ def _engine(home: Path) -> Engine:
             check_cancelled()
             time.sleep(0.01)
         _note(home, f"ended {spec.seed}")
-        return measured(write_amp=float(spec.settings.get("value", study_value(spec))))
+        result = measured(write_amp=float(spec.settings.get("value", study_value(spec))))
+        version = os.environ.get("TEST_ENGINE", "0.0.0")
+        assert result.measurement is not None
+        other = result.measurement.model_copy(update={"engine_version": version})
+        return result.model_copy(update={"measurement": other})
 
     engine = _Engine(script)
     engine.times_matter = False

@@ -140,3 +140,18 @@ def test_one_host_asks_for_the_configs_of_a_call_without_hosts(
     here = tune(tmp_path / "here", None, settings(trials=5, repeats=1))
     assert [(t.role, t.config, t.spec) for t in there] == [(t.role, t.config, t.spec) for t in here]
     assert {trial.host for trial in here} == {None}
+
+
+def test_a_host_with_another_version_of_the_engine_gets_no_more_runs(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    other = cluster.start_worker("one", TEST_ENGINE="9.9.9")
+    usual = cluster.start_worker("two")
+    with cluster.connect() as hosts:
+        joined(hosts, other, usual)
+        trials = tune(tmp_path / "home", hosts, settings(trials=4))
+        check_once(trials, 4)
+        assert len({trial.host for trial in trials}) == 1
+        usual.end()
+        with pytest.raises(LsmtuneError, match=r"9\.9\.9"):
+            tune(tmp_path / "home", hosts, settings(trials=5))

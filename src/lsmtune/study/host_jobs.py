@@ -6,8 +6,9 @@ from math import inf
 
 from lsmtune.hosts.task import HostInfo
 from lsmtune.store.open_runs import OpenRun, Rerun
-from lsmtune.store.records import Asked
+from lsmtune.store.records import Asked, StoredStudy
 from lsmtune.study.runner import REPEATS, Task
+from lsmtune.trials import TrialResult
 
 MOST_FAILURES = 3
 """A host that fails as often in a row gets no more runs."""
@@ -108,3 +109,16 @@ def job_of(row: OpenRun) -> Job:
         kept.scale, kept.is_long,
     )  # fmt: skip
     return Job((task,), row.run, row.asked, kept.repeats, REPEATS)
+
+
+def other_engine(study: StoredStudy, result: TrialResult, host: str) -> str | None:
+    """Return how the RocksDB of a host differs from that of the study; None if it does not."""
+    measured, version = result.measurement, study.engine.get("version")
+    if measured is None or version is None or study.spec.get("engine") != "rocksdb":
+        return None
+    if measured.engine_version == version:
+        return None
+    return (
+        f"host {host} runs RocksDB {measured.engine_version}, but the study runs {version}; "
+        "install the same version on all hosts"
+    )

@@ -13,7 +13,17 @@ from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import OpenRun, run_of
 from lsmtune.store.records import Asked, NewTrial, StoredStudy, now_text
-from lsmtune.study.host_jobs import Host, Job, State, UnderWay, job_of, name_of, rerun_of
+from lsmtune.study.host_jobs import (
+    MOST_FAILURES,
+    Host,
+    Job,
+    State,
+    UnderWay,
+    job_of,
+    name_of,
+    other_engine,
+    rerun_of,
+)
 from lsmtune.study.runner import (
     REPEATS,
     Derived,
@@ -281,11 +291,16 @@ class HostsPool:
         job, host = under_way.job, under_way.host
         self._listener(Event(job.task, f"{job.task.title}: {event.reason}", host=host))
         self._failed(event, host)
+        self._again(event.attempt, job, host)
+
+    def _again(self, attempt: str, job: Job, host: str) -> None:
+        """Let a job wait for another host, unless it belongs to this one or runs elsewhere."""
+        state = self._state
         if any(one.job.run == job.run for one in state.under_way.values()):
             return  # another host runs it already
         if job.is_bound or (job.task.role is Role.BASE and self._times_matter):
             # Another host must not run it, so it is asked for again if it is still needed.
-            self._forget(event.attempt)
+            self._forget(attempt)
             return
         state.waiting.append(replace(job, avoid=host))
 
@@ -310,6 +325,13 @@ class HostsPool:
         self._state.idle.clear()
         job, name = (under_way.job, under_way.host) if under_way else (job_of(row), row.host)
         task, state = job.task, self._state
+        if (why := other_engine(self._study, found.result, name)) is not None:
+            self._hosts.confirm([found.attempt])
+            self._listener(Event(task, f"{why}; it gets no more runs", host=name))
+            if name in state.hosts:
+                state.hosts[name].failures, state.hosts[name].why = MOST_FAILURES, why
+            self._again(found.attempt, job, name)
+            return
         result = judged(
             whole(found.result, self._derived(task, found.result.metrics)),
             found.clock_jump_s,
