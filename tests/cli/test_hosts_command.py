@@ -57,7 +57,7 @@ def test_init_and_renew_say_where_the_files_go(
         (["hosts", "start", "--listen", "tcp://8.8.8.8:1", "--insecure"], ["private"]),
         (["worker", "tcp://10.0.0.1:1"], ["--certificates"]),
         (["worker", "tcp://127.0.0.1:1", "--orphan", "5s"], ["--orphan", "60s"]),
-        (["worker", "tcp://127.0.0.1:1", "--orphan", "x"], ["--orphan", "'x'"]),
+        (["worker", "tcp://127.0.0.1:1", "--orphan", "x"], ["orphan", "'x'"]),
         (["worker", "tls://127.0.0.1:1", "--certificates", "/nowhere"], ["ca.pem", "init"]),
     ],
 )

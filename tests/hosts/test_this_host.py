@@ -203,5 +203,5 @@ def test_a_result_that_cannot_be_read_names_its_file(tmp_path: Path) -> None:
 
 def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="--home"), host(tmp_path / "file", simple):
+    with pytest.raises(UserError, match="home ="), host(tmp_path / "file", simple):
         pass

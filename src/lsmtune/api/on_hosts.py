@@ -24,9 +24,9 @@ Where = Union[str, int, "Client"]
 
 @dataclass(frozen=True, slots=True)
 class OnHosts:
-    """Where the runs of a study run; without a scheduler or with one process, in this process."""
+    """Where the runs of a study run; one process is this process."""
 
-    where: Where | None = None
+    where: Where
     certificates: Path | None = None
     insecure: bool = False
 
@@ -45,13 +45,11 @@ class OnHosts:
     @property
     def is_used(self) -> bool:
         """Whether runs go to other processes."""
-        return self.where is not None and self.number != 1
+        return self.number != 1
 
 
-def check_hosts(hosts: OnHosts, engine: Engine) -> None:
+def _check(hosts: OnHosts, engine: Engine) -> None:
     """Raise UserError if the engine cannot run on these hosts, or if the extra is missing."""
-    if not hosts.is_used:
-        return
     number = hosts.number
     if isinstance(engine, Borrowed):
         raise UserError(
@@ -77,14 +75,16 @@ def check_offline(hosts: OnHosts) -> None:
 
 
 @contextmanager
-def opened_hosts(hosts: OnHosts, observer: Observer) -> Iterator[Hosts | None]:
+def opened_hosts(hosts: OnHosts, engine: Engine, observer: Observer) -> Iterator[Hosts | None]:
     """Command the hosts while the context is open; None if runs stay in this process.
 
-    UserError if no host is connected, or if the address is not safe.
+    UserError if the engine cannot run on these hosts, no host is connected, or the address is not
+    safe.
     """
     if not hosts.is_used:
         yield None
         return
+    _check(hosts, engine)
     silence_dask()
     where, number = hosts.where, hosts.number
     if number is not None:

@@ -89,13 +89,14 @@ def tune(
     )
     folder = _home(home)
     keys_folder = None if certificates is None else Path(certificates).expanduser()
-    used = OnHosts(hosts, keys_folder, insecure)
+    used = None if hosts is None else OnHosts(hosts, keys_folder, insecure)
     with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
         resolved = resolve(request, folder, observer=observer)
         for remark in resolved.remarks:
             (observer or Observer()).remark(remark)
         if resolved.settings.online is not None:
-            check_offline(used)
+            if used is not None:
+                check_offline(used)
             changed = online.run_online(resolved, folder, observer)
             if changed.problem is not None:
                 raise changed.problem

@@ -1,11 +1,12 @@
 """Find better options for a workload, and verify the winner."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from shlex import quote
 
 from lsmtune.analysis.deploy import home_flag
-from lsmtune.api.on_hosts import OnHosts, check_hosts, opened_hosts
+from lsmtune.api.on_hosts import OnHosts, opened_hosts
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
@@ -45,20 +46,17 @@ def tune(
     the remarks list each option of the baseline's file that lsmtune does not use. UserError for
     settings that cannot be used.
     """
-    observer, hosts = observer or Observer(), hosts or OnHosts()
+    observer = observer or Observer()
     spec = resolved.settings
     _check_searches(resolved)
     prepared = prepare(spec, home, observer, source=resolved.source)
-    check_hosts(hosts, prepared.engine)
-    with Home(home, create=True) as opened:
-        if not hosts.is_used:
+    places = nullcontext() if hosts is None else opened_hosts(hosts, prepared.engine, observer)
+    with places as used, Home(home, create=True) as opened:
+        if used is None:
             check_space(prepared.spec, opened)
-        with (
-            opened_hosts(hosts, observer) as used,
-            open_session(
-                opened, prepared, observer, accept_noise=accept_noise, hosts=used
-            ) as study,
-        ):
+        with open_session(
+            opened, prepared, observer, accept_noise=accept_noise, hosts=used
+        ) as study:
             if used is None:
                 remark_busy(study.spec, observer, accept_noise=accept_noise)
             _remark_start(study, prepared, observer, verbose=verbose)

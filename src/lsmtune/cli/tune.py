@@ -123,8 +123,7 @@ def tune(
     if dry_run:
         _print_plan(request, home, **shown)
     else:
-        places = hosts, certificates, insecure
-        _run(request, home, places, accept_noise=accept_noise, **shown)
+        _run(request, home, (hosts, certificates, insecure), accept_noise=accept_noise, **shown)
 
 
 def _print_plan(request: "Request", home: Path, *, verbose: bool, as_json: bool) -> None:
@@ -160,7 +159,9 @@ def _run(
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.cli.result_lines import say_result
 
-    observer, hosts = TerminalObserver(), OnHosts(*places)
+    observer = TerminalObserver()
+    where, certificates, insecure = places
+    hosts = None if where is None else OnHosts(where, certificates, insecure)
     resolved = resolve(request, home, consent=ask, observer=observer)
     if settings_of(resolved).online is None:
         done = api.tune(
@@ -170,7 +171,8 @@ def _run(
         if as_json:
             print_json(done.result.document())
         return
-    check_offline(hosts)
+    if hosts is not None:
+        check_offline(hosts)
     if accept_noise:
         raise UserError(
             "--accept-noise: not allowed with [online], which repeats no run; remove the flag"
