@@ -230,7 +230,7 @@ class HostsPool:
     def _waiting_for(self, name: str) -> Job | None:
         """Take the first job that waits for this host or for any."""
         state = self._state
-        others = [host for host in state.hosts if host != name]
+        others = [n for n, host in state.hosts.items() if n != name and not host.is_set_aside]
         for job in state.waiting:
             if job.only in (None, name) and (job.avoid != name or not others):
                 state.waiting.remove(job)
@@ -280,7 +280,6 @@ class HostsPool:
         under_way = state.under_way.pop(event.attempt, None)
         state.idle.clear()
         if isinstance(event, Finished):
-            state.over.add(event.attempt)
             state.finished.add(event.attempt)
             if under_way is not None and under_way.host in state.hosts:
                 state.hosts[under_way.host].failures = 0
@@ -318,6 +317,7 @@ class HostsPool:
     def _collected(self, found: HostResult, done: Done, under_way: UnderWay | None = None) -> None:
         """Store the result of an attempt, unless its run has one already; go on with its job."""
         row = self._open.get(found.attempt)
+        self._state.over.add(found.attempt)
         if row is None:
             self._keep_late(found)
             self._hosts.confirm([found.attempt])
