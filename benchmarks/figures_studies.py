@@ -187,18 +187,19 @@ def _simplified_row(found: dict[str, Any]) -> list[str]:
 
 def mixed_example(results: dict[str, Any]) -> str:
     """Return a row per seed of benchmarks/mixed_example.py."""
-    heads = ["seed", "claim", "`balanced`", "operations/s", "p99 of gets", "pairs", "runs",
-             "minutes"]  # fmt: skip
+    heads = ["seed", "records", "claim", "`balanced`", "operations/s", "p99 of gets", "pairs",
+             "runs", "minutes"]  # fmt: skip
     return table_text(heads, [_mixed_row(found) for found in results["studies"]])
 
 
 def _mixed_row(found: dict[str, Any]) -> list[str]:
     verified = found["verification"]
+    starts = [str(found["seed"]), f"{found['records']:,}", found["status"]]
     ends = [str(found["runs"]), f"{found['seconds'] / 60:.0f}"]
     if verified is None:
-        return [str(found["seed"]), found["status"], "", "", "", "0", *ends]
+        return [*starts, "", "", "", "0", *ends]
     ratios = [verified["ratios"][name] for name in ("throughput_ops_s", "get_p99_us")]
-    return [str(found["seed"]), found["status"], times_text(verified["objective"]),
+    return [*starts, times_text(verified["objective"]),
             *map(times_text, ratios), str(verified["pairs"]), *ends]  # fmt: skip
 
 

@@ -1,9 +1,10 @@
 """The study of README.md with gets, puts and scans: its claim, its ratios and its time.
 
-    .venv/bin/python benchmarks/mixed_example.py HOME [SEED …] [--accept-noise]
+    .venv/bin/python benchmarks/mixed_example.py HOME [SEED …] [--records N] [--accept-noise]
 
 Runs the study with examples/OPTIONS on RocksDB 11.8.1, once per seed (1, 2 and 3), with a quarter
-of its records. It takes about 30 minutes per seed on two cores, on which nothing else may run.
+of its records, or with as many as given. It takes about 30 minutes per seed on two cores, on which
+nothing else may run.
 With --accept-noise, runs beside other programs count at once and are marked as disturbed. An
 interrupted call continues; a seed whose time is known is skipped. Writes
 benchmarks/results/mixed_example.json after every seed.
@@ -41,13 +42,13 @@ mix = {{ get = 0.6, put = 0.3, scan = 0.1 }}
 """
 
 
-def example(home: Path, seed: int, flags: list[str]) -> dict[str, Any]:
+def example(home: Path, seed: int, records: int, flags: list[str]) -> dict[str, Any]:
     """Run or continue the study of a seed; return its claim, ratios and time."""
     name = f"mix-{seed}"
     home.mkdir(exist_ok=True)
     file = home / f"{name}.toml"
     file.write_text(
-        STUDY.format(name=name, seed=seed, records=RECORDS, base=ROOT / "examples" / "OPTIONS")
+        STUDY.format(name=name, seed=seed, records=records, base=ROOT / "examples" / "OPTIONS")
     )
     if run(["tune", str(file), "--home", str(home / "home"), *flags]) != 0:
         sys.exit(f"study {name} failed")
@@ -59,6 +60,7 @@ def example(home: Path, seed: int, flags: list[str]) -> dict[str, Any]:
     disturbed = sum(trial.disturbance is not None for trial in view.trials)
     return {
         "seed": seed,
+        "records": records,
         "seconds": round(seconds),
         "runs": len(view.trials),
         "disturbed_runs": disturbed,
@@ -74,6 +76,7 @@ def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("home", type=Path)
     reader.add_argument("seeds", type=int, nargs="*", default=SEEDS)
+    reader.add_argument("--records", type=int, default=RECORDS)
     reader.add_argument("--accept-noise", action="store_true")
     given = reader.parse_args()
     flags = ["--accept-noise"] if given.accept_noise else []
@@ -81,10 +84,11 @@ def main() -> None:
     for seed in given.seeds:
         if any(found["seed"] == seed for found in done):
             continue
-        done.append(example(given.home, seed, flags))
-        RESULTS.write_text(json.dumps({"records": RECORDS, "studies": done}, indent=1) + "\n")
+        done.append(example(given.home, seed, given.records, flags))
+        RESULTS.write_text(json.dumps({"studies": done}, indent=1) + "\n")
     for found in done:
-        print(f"{found['seed']}: {found['seconds']} s, {found['status']}: {found['headline']}")
+        size, time = f"{found['records']:,} records", f"{found['seconds']} s"
+        print(f"{found['seed']}: {size}, {time}, {found['status']}: {found['headline']}")
 
 
 if __name__ == "__main__":

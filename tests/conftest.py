@@ -30,15 +30,26 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 # Each stored trial waits for the disk, which other programs may use too. So the folders of tests
-# are in memory, if there is enough of it and if programs may be there.
+# are in memory, if there is enough of it and if programs and direct reads may be there.
 _MEMORY = Path("/dev/shm")
 _MEMORY_BYTES = 4 << 30
-if (
-    _MEMORY.is_dir()
-    and os.access(_MEMORY, os.W_OK)
-    and not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC
-    and shutil.disk_usage(_MEMORY).free > _MEMORY_BYTES
-):
+_DISK = tempfile.gettempdir()
+
+
+def _can_replace_the_disk(memory: Path) -> bool:
+    if not memory.is_dir() or not os.access(memory, os.W_OK):
+        return False
+    if os.statvfs(memory).f_flag & os.ST_NOEXEC or shutil.disk_usage(memory).free < _MEMORY_BYTES:
+        return False
+    with tempfile.NamedTemporaryFile(dir=memory) as file:
+        try:
+            os.close(os.open(file.name, os.O_RDONLY | os.O_DIRECT))
+        except OSError:  # Linux before 6.6
+            return False
+    return True
+
+
+if _can_replace_the_disk(_MEMORY):
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 # No table of a test breaks its lines because a runner of tests knows the width of a terminal.
@@ -113,6 +124,13 @@ def _nothing_installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="module")
+def on_disk() -> Iterator[Path]:
+    """A folder on the disk, for tests of written bytes: the kernel counts none in memory."""
+    with tempfile.TemporaryDirectory(prefix="lsmtune-tests-", dir=_DISK) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

@@ -45,6 +45,8 @@ def test_continue_command_has_the_flags_that_differ(
     [
         ("scan_p99_us <= 1.1 * base", 1.23, "scan_p99_us <= 1.3 * base"),
         ("scan_p99_us <= 1.1 * base", 1.1003, "scan_p99_us <= 1.2 * base"),
+        ("scan_p99_us <= 2.06 * base", 1.0, "scan_p99_us <= 2.1 * base"),
+        ("throughput_ops_s >= 0.95 * base", 1.18, "throughput_ops_s >= 0.95 * base"),
         ("get_p99_us <= 50", 123.4, "get_p99_us <= 130"),
         ("throughput_ops_s >= 0.95 * base", 0.8765, "throughput_ops_s >= 0.87 * base"),
         ("live_sst_bytes <= 300MiB", 314.7 * 2**20, "live_sst_bytes <= 320 MiB"),

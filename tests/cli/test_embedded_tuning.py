@@ -36,8 +36,8 @@ def library(installed: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory, crowd: None, library: str) -> Path:
-    folder = tmp_path_factory.mktemp("embedded")
+def home(on_disk: Path, crowd: None, library: str) -> Path:
+    folder = on_disk
     (folder / "study.toml").write_text(f"library = '{library}'\n{STUDY}")
     assert run(["tune", str(folder / "study.toml"), "--home", str(folder / "home")]) == 0
     return folder / "home"

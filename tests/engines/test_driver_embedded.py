@@ -25,10 +25,12 @@ def do(store: str, folder: Path, *phases: Json, **fields: Any) -> Driven:
     return drive(plan | {"phases": list(phases)} | fields, folder)
 
 
-def test_what_is_put_is_read_deleted_and_scanned(store: str, tmp_path: Path) -> None:
+def test_what_is_put_is_read_deleted_and_scanned(store: str, on_disk: Path) -> None:
+    folder = on_disk / store
+    folder.mkdir()
     unique = {"keys": {"kind": "unique"}}
     driven = do(
-        store, tmp_path,
+        store, folder,
         run("load", group(clients=2, operations=500, **unique)), SETTLE,
         run("read", group("get", **unique, **ALL)),
         run("missing", group("get", missing=True)),

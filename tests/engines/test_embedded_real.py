@@ -30,11 +30,11 @@ SMALL = Workload(num=30_000, value_size=100)
 
 
 @pytest.fixture(scope="module")
-def rig(tmp_path_factory: pytest.TempPathFactory, installed: Path) -> Rig:
+def rig(on_disk: Path, installed: Path) -> Rig:
     usual = default_engine(installed_engines(installed))
     assert usual is not None
     spec = StudySettings(engine="embedded", workload=SMALL, scale="1", library=str(usual.library))
-    return Rig("", tmp_path_factory.mktemp("stores"), spec, protocol={"quiet_s": 0.05})
+    return Rig("", on_disk, spec, protocol={"quiet_s": 0.05})
 
 
 def drivers_in(folder: Path) -> list[int]:

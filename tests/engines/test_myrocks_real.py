@@ -54,8 +54,10 @@ def templates(rig: Rig) -> set[Path]:
 
 
 @pytest.fixture(scope="module")
-def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
-    return Rig("mariadbd", tmp_path_factory.mktemp("myrocks"), StudySettings(workload=SMALL))
+def rig(on_disk: Path) -> Rig:
+    folder = on_disk / "myrocks"
+    folder.mkdir()
+    return Rig("mariadbd", folder, StudySettings(workload=SMALL))
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +76,11 @@ def few_items(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def tpcc(tmp_path_factory: pytest.TempPathFactory, few_items: None) -> Rig:
+def tpcc(on_disk: Path, few_items: None) -> Rig:
     load = TPCC.model_copy(update={"families": True})
-    return Rig("mariadbd", tmp_path_factory.mktemp("tpcc"), StudySettings(workload=load))
+    folder = on_disk / "tpcc"
+    folder.mkdir()
+    return Rig("mariadbd", folder, StudySettings(workload=load))
 
 
 @pytest.fixture(scope="module")

@@ -35,19 +35,34 @@ class Constraint:
     def relaxed(self) -> str:
         """Return a limit, as text of --limit, that the measured value keeps.
 
-        If an interval was measured, its whole interval keeps the limit.
+        If an interval was measured, its whole interval keeps the limit. It is never tighter than
+        the limit that was checked.
         """
-        if self.value is None:
+        if (value := self._worst) is None:
             return f"{self.limit.metric} <= none"
         is_size = METRICS[self.limit.metric].unit == "bytes" and not self.limit.times_base
-        value = self.value
-        if self.interval is not None:
-            value = self.interval.high if self.limit.relation == "<=" else self.interval.low
+        loosest = max if self.limit.relation == "<=" else min
         if self.limit.plus:
-            return self._all_relaxed(value)
+            return self._all_relaxed(loosest(value, 1.0))
+        value = loosest(value, self.limit.bound)
         factor = next((f for f in (GIB, MIB, KIB) if value >= f), 1) if is_size else 1
         bound = _outward(value / factor, self.limit) * factor
         return str(replace(self.limit, bound=float(round(bound) if is_size else bound)))
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Whether the value or its interval is beyond the limit; also if it is unknown."""
+        if (value := self._worst) is None:
+            return True
+        bound = 1.0 if self.limit.plus else self.limit.bound
+        return value > bound if self.limit.relation == "<=" else value < bound
+
+    @property
+    def _worst(self) -> float | None:
+        """The measured value, or the worse end of its interval."""
+        if self.interval is None:
+            return self.value
+        return self.interval.high if self.limit.relation == "<=" else self.interval.low
 
     def _all_relaxed(self, value: float) -> str:
         """Return the limit with factor and number times the value, rounded outward."""

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.changed import changed_options
-from lsmtune.analysis.inspect.extent import extent_of
 from lsmtune.analysis.inspect.fact_sources import facts_of, known_sum
-from lsmtune.analysis.inspect.inspection import Inspection, Load, Period, Totals
+from lsmtune.analysis.inspect.inspection import Extent, Inspection, Load, Period, Totals
 from lsmtune.analysis.inspect.level_lines import levels_of, shapes_of
 from lsmtune.analysis.inspect.normalise import normalised
 from lsmtune.analysis.inspect.notes import LEAST_INGEST as _LEAST_INGEST
@@ -36,6 +35,7 @@ _LEAST_RAW, _LEAST_FILTERED = 16 * KIB, 100
 """Smaller tables consist mostly of what every table and every filter has."""
 _KEYS, _BYTES = "rocksdb.number.keys.written", "rocksdb.bytes.written"
 """Tickers of what clients wrote."""
+_EVENTS_SINCE = (4, 0)
 _RANGE_DELETES_SINCE = (6, 4)
 """Before, tables said the number of their merges instead."""
 
@@ -43,7 +43,7 @@ _RANGE_DELETES_SINCE = (6, 4)
 def assemble(name: str, kind: str, content: LogContent) -> Inspection:
     """What the content says, without findings."""
     incomplete = [*content.incomplete]
-    extent = extent_of(content)
+    extent = _extent(content)
     _forget_stale_dumps(content, incomplete)
     options = {"": content.options.database, **content.options.families}
     tables = _tables(content, incomplete)
@@ -87,6 +87,26 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         level_0=content.level_0.newer_than(tables),
         runs=content.runs,
     )
+
+
+def _extent(content: LogContent) -> Extent:
+    """Return the parts that the content of a text has; before old dumps are left out."""
+    return Extent(
+        has_first_line=content.has_first_line,
+        has_opening=content.begins_with_opening,
+        logs_info=content.logs_info,
+        has_events=bool(content.event_lines) or content.nothing_ran,
+        nothing_ran=content.nothing_ran,
+        is_old=_is_old(content),
+        dumps=len(content.dumps),
+    )
+
+
+def _is_old(content: LogContent) -> bool:
+    """Return whether RocksDB was too old to write events: its lines name no place either."""
+    has_jobs = bool(content.summaries.jobs) and not content.event_lines
+    old = content.version is None or version_number(content.version) < _EVENTS_SINCE
+    return has_jobs and old and not content.names_source
 
 
 def of_options(name: str, given: GivenOptions) -> Inspection:

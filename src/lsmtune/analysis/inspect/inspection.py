@@ -6,7 +6,6 @@ from math import isfinite
 from typing import Literal
 
 from lsmtune.analysis.inspect.computed_steps import Change, computed
-from lsmtune.analysis.inspect.extent import Extent
 from lsmtune.analysis.inspect.facts import Facts
 from lsmtune.analysis.inspect.first_steps import direction, first_step
 from lsmtune.knobs.advice import Action, action
@@ -110,6 +109,27 @@ class Totals:
     compactions: int | None = None
     compaction_s: float | None = None
     ingest_below_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Parts of a LOG that a text contains.
+
+    `has_first_line`: it begins with the head that RocksDB writes into each new LOG. `has_opening`:
+    it contains the opening of the database. `logs_info`: it has messages of the level INFO.
+    `has_events`: it has events, or shows that there was nothing to tell. `nothing_ran`: no flush
+    and no compaction ran since the opening. `is_old`: it has jobs of a version that writes no
+    events. `dumps` counts the statistics dumps, also those that
+    are too old to be used.
+    """
+
+    has_first_line: bool = False
+    has_opening: bool = False
+    logs_info: bool = False
+    has_events: bool = False
+    nothing_ran: bool = False
+    is_old: bool = False
+    dumps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,11 +265,7 @@ class Inspection:
 
     def number(self, name: str) -> float | None:
         """An option as a number; None where the LOG lacks it or it is no finite number."""
-        try:
-            number = float(self.option(name) or "")
-        except ValueError:
-            return None
-        return number if isfinite(number) else None
+        return _as_number(self.option(name))
 
     def family_option(self, family: str, name: str) -> str | None:
         """An option of a column family."""
@@ -257,11 +273,11 @@ class Inspection:
 
     def family_number(self, family: str, name: str) -> float:
         """An option of a column family as a number; 0 where the LOG lacks it or it is none."""
-        return _as_number(self.family_option(family, name))
+        return _as_number(self.family_option(family, name)) or 0.0
 
     def written_number(self, family: str, name: str) -> float:
         """The same as `family_number`, as the file has it: RocksDB may run another value."""
-        return _as_number(self.options.get(family, {}).get(name))
+        return _as_number(self.options.get(family, {}).get(name)) or 0.0
 
     @property
     def memtable_bytes(self) -> float:
@@ -309,12 +325,12 @@ class Inspection:
         return {cause: covered_s(spans) for cause, spans in held.items()}
 
 
-def _as_number(text: str | None) -> float:
+def _as_number(text: str | None) -> float | None:
     try:
-        number = float(text or 0)
+        number = float(text or "")
     except ValueError:
-        return 0.0
-    return number if isfinite(number) else 0.0
+        return None
+    return number if isfinite(number) else None
 
 
 def covered_s(spans: list[tuple[int, int]]) -> float:

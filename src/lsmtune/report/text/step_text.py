@@ -69,7 +69,9 @@ def step_text(claim: Claim, step: Step) -> StepText:
     if step.kind in ("accept_trade", "relax_constraint"):
         first = claim.trades[0] if step.kind == "accept_trade" else None
         trial = claim.failed_trial if first is None else first.trial
-        checks = claim.failed if first is None else (first.check,)
+        failed = claim.failed if first is None else (first.check,)
+        # A limit that only more runs can decide needs no wider bound.
+        checks = [check for check in failed if check.is_exceeded] or failed
         flags = " ".join(f'--limit "{check.relaxed()}"' for check in checks)
         return StepText(_STEPS[step.kind].format(trial=trial), None, flags)
     if step.kind == "verify_other" and claim.nearest is not None and claim.failed:
