@@ -78,7 +78,8 @@ def test_on_the_engine_the_study_file_tells_what_is_searched(
     monkeypatch.setitem(ENGINES, "rocksdb", lambda _: engine)
     file, home = tmp_path / "study.toml", tmp_path / "home"
     file.write_text(
-        'budget = "1m"\nuntil = "stable"\n[workload]\nname = "readrandom"\nnum = 5000\n'
+        'program = "db_bench"\nbudget = "1m"\nuntil = "stable"\n'
+        '[workload]\nname = "readrandom"\nnum = 5000\n'
     )
     assert run(["compare", "tpe", "random", "--real", "--study-file", str(file), "--trials", "2",
                 "--repeats", "2", "--home", str(home)]) == 0  # fmt: skip
