@@ -84,18 +84,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         Path(file).write_text("".join(f"{each}\n" for each in ids), encoding="utf-8")
 
 
-_TESTS_OF_HOSTS = ("test_hosts_command", "test_tuning_on_hosts")
-
-
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip tests that run the real db_bench where there is none, and those of many hosts."""
+    """Skip tests that run the real db_bench where there is none."""
     if item.get_closest_marker("db_bench") and shutil.which("db_bench") is None:
         pytest.skip("db_bench is not installed: make db_bench")
-    # The end of a worker came too late once in three runs; until that is understood, nobody else
-    # has to wait for it.
-    is_of_hosts = item.path.parent.name == "hosts" or item.path.stem in _TESTS_OF_HOSTS
-    if is_of_hosts and item.get_closest_marker("slow") and "LSMTUNE_TEST_HOSTS" not in os.environ:
-        pytest.skip("it starts workers of Dask: LSMTUNE_TEST_HOSTS=1 runs it")
 
 
 @pytest.hookimpl(wrapper=True)

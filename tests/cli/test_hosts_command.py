@@ -17,7 +17,12 @@ from lsmtune.cli.main import run
 from lsmtune.hosts import extra
 from lsmtune.system.launch import Streams, start
 
-PROGRAM = [sys.executable, "-c", "from lsmtune.cli.start import main; main()"]
+PROGRAM = [
+    sys.executable, "-c",
+    # A shell in the background, and so its children, ignore Ctrl-C.
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from lsmtune.cli.start import main; main()",
+]  # fmt: skip
 
 
 @pytest.fixture
