@@ -5,7 +5,7 @@
 Runs the study with examples/OPTIONS on RocksDB 11.8.1, once per seed (1, 2 and 3), with a quarter
 of its records, or with as many as given. It takes about 30 minutes per seed on two cores, on which
 nothing else may run.
-With --accept-noise, runs beside other programs count at once and are marked as disturbed. An
+With --accept-noise, runs that other programs disturb count at once and are marked. An
 interrupted call continues; a seed whose time is known is skipped. Writes
 benchmarks/results/mixed_example.json after every seed.
 """

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
-from lsmtune.engines.base import Borrowed, Engine
+from lsmtune.engines.base import Engine
 from lsmtune.errors import Argument, UserError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.connect import connect
 from lsmtune.hosts.extra import need_extra, silence_dask
 from lsmtune.hosts.local import local_hosts
 from lsmtune.hosts.scheduler import differing_settings
+from lsmtune.hosts.this_host import check_can_be_shared
 from lsmtune.study.observer import Observer
 
 if TYPE_CHECKING:
@@ -51,12 +52,7 @@ class OnHosts:
 def _check(hosts: OnHosts, engine: Engine) -> None:
     """Raise UserError if the engine cannot run on these hosts, or if the extra is missing."""
     number = hosts.number
-    if isinstance(engine, Borrowed):
-        raise UserError(
-            f"engine {engine.name}: it changes one system of yours, so hosts cannot share the "
-            "work; remove ",
-            Argument("hosts"),
-        )
+    check_can_be_shared(engine)
     if number is not None and engine.times_matter:
         raise UserError(
             Argument("hosts", number),

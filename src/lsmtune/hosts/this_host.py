@@ -205,12 +205,7 @@ class ThisHost:
         """Return the engine of the task; the last one is kept, because a library takes a while."""
         if self._engine is None or self._engine[0] != task.engine:
             engine = self._make_engine(_settings(task))
-            if isinstance(engine, Borrowed):
-                raise UserError(
-                    f"engine {engine.name}: it changes one system of yours, so many hosts cannot "
-                    "share the work; run the study without ",
-                    Argument("hosts"),
-                )
+            check_can_be_shared(engine)
             self._engine = task.engine, engine
         return self._engine[1]
 
@@ -220,6 +215,16 @@ class ThisHost:
         return (
             f"host {self.id} ({platform.node()}): cannot write to {self._home}: "
             f"{error.strerror}; free space there, or start the worker with another home"
+        )
+
+
+def check_can_be_shared(engine: Engine) -> None:
+    """Raise UserError for an engine that all hosts would change at once."""
+    if isinstance(engine, Borrowed):
+        raise UserError(
+            f"engine {engine.name}: it changes one system of yours, so hosts cannot share the "
+            "work; remove ",
+            Argument("hosts"),
         )
 
 

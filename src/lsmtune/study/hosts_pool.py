@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lsmtune.errors import LsmtuneError
@@ -12,7 +13,7 @@ from lsmtune.hosts.task import HostInfo, HostResult, HostTask
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import OpenRun, run_of
-from lsmtune.store.records import Asked, NewTrial, StoredStudy, now_text
+from lsmtune.store.records import Asked, NewTrial, StoredStudy, StoredTrial, now_text
 from lsmtune.study.host_jobs import (
     MOST_FAILURES,
     Host,
@@ -53,7 +54,7 @@ class HostsPool:
 
     Each attempt is a row of the store before its host gets it, so a call that was killed finds it
     again. The first result of a run that is stored counts. One that comes later is kept
-    beside its evidence: a host that was cut off may measure what another one measured meanwhile.
+    next to its evidence: a host that was cut off may measure what another one measured meanwhile.
     """
 
     def __init__(
@@ -118,8 +119,9 @@ class HostsPool:
         """
         self._open = {run.attempt: run for run in self._home.open_runs(self._study)}
         # A call may have been killed between a result and the end of its row.
+        stored = self._home.trials(self._study) if self._open else []
         for row in list(self._open.values()):
-            if self._is_stored(row):
+            if _is_stored(row, stored):
                 self._forget(row.attempt)
         self._look(ignore)
         running = {run_of(attempt) for attempt in self._state.under_way}
@@ -130,18 +132,6 @@ class HostsPool:
             elif row.run not in running:
                 again[row.run] = row
         self._state.waiting.extend(job_of(row) for row in again.values())
-
-    def _is_stored(self, row: OpenRun) -> bool:
-        """Whether the run has a result, or a call without hosts has run its config meanwhile."""
-        return any(
-            (trial.attempt is not None and run_of(trial.attempt) == row.run)
-            or (
-                trial.role is row.role is Role.TRIAL
-                and trial.config == row.config
-                and trial.result.status is not Status.DISTURBED
-            )
-            for trial in self._home.trials(self._study)
-        )
 
     def _forget(self, attempt: str) -> None:
         """Remove an attempt whose result would not count."""
@@ -378,6 +368,19 @@ class HostsPool:
             self._hosts.end(attempt)
             state.over.add(attempt)
             del state.under_way[attempt]
+
+
+def _is_stored(row: OpenRun, trials: Sequence[StoredTrial]) -> bool:
+    """Whether the run has a result, or a call without hosts has run its config meanwhile."""
+    return any(
+        (trial.attempt is not None and run_of(trial.attempt) == row.run)
+        or (
+            trial.role is row.role is Role.TRIAL
+            and trial.config == row.config
+            and trial.result.status is not Status.DISTURBED
+        )
+        for trial in trials
+    )
 
 
 def _new_run() -> str:
