@@ -132,7 +132,7 @@ class Hosts:
         self._submit(address, attempt, study, remote.join_attempt, attempt)
 
     def wait(self, timeout_s: float) -> list[Event]:
-        """Return what has happened since the last call; wait for it, at most this long.
+        """Return what has happened next; wait for it, at most this long.
 
         LsmtuneError if the scheduler is gone: what runs goes on, and its results are kept.
         """
@@ -140,7 +140,8 @@ class Hosts:
         events: list[Event] = []
         while not events:
             left_s = limit_s - time.monotonic()
-            events.extend(self._outcome(attempt) for attempt in self._next(min(left_s, _LOOK_S)))
+            if (attempt := self._next(min(left_s, _LOOK_S))) is not None:
+                events.append(self._outcome(attempt))
             if time.monotonic() - self._looked_s >= _LOOK_S:
                 events.extend(self._gone())
             if left_s <= 0:
@@ -208,19 +209,18 @@ class Hosts:
         self._running[attempt] = _GivenOut(study, info, self._names[address], future)
         future.add_done_callback(lambda ended: self._ended.put((attempt, ended)))
 
-    def _next(self, timeout_s: float) -> list[str]:
-        """Return the attempts that have ended, after a wait for the first one."""
-        found = []
-        try:
-            found.append(self._ended.get(timeout=max(0.0, timeout_s)))
-            while True:
-                found.append(self._ended.get_nowait())
-        except queue.Empty:
+    def _next(self, timeout_s: float) -> str | None:
+        """Return the next attempt that has ended, after a wait for it; None if none has."""
+        limit_s = time.monotonic() + timeout_s
+        while True:
+            try:
+                attempt, future = self._ended.get(timeout=max(0.0, limit_s - time.monotonic()))
+            except queue.Empty:
+                return None
             # A cancelled future ends too, but then its attempt has another one, or none.
-            return [
-                attempt for attempt, future in found
-                if attempt in self._running and self._running[attempt].future.key == future.key
-            ]  # fmt: skip
+            given = self._running.get(attempt)
+            if given is not None and given.future.key == future.key:
+                return attempt
 
     def _outcome(self, attempt: str) -> Event:
         """Return what became of an attempt whose future has ended."""

@@ -7,6 +7,7 @@ from math import prod
 from pydantic import TypeAdapter, ValidationError
 
 from lsmtune.errors import UserError
+from lsmtune.host_levels import HostLevels
 from lsmtune.knobs.types import Config
 from lsmtune.limits import Limit, earlier_default_limits
 from lsmtune.objective import Metrics, Objective, parse_objective
@@ -36,6 +37,7 @@ from lsmtune.study.ranking import (
     verdict_of,
     without_outdone,
 )
+from lsmtune.study.standing import Standing, standings
 from lsmtune.tables import problem_text
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import Pair, Verdict
@@ -91,10 +93,13 @@ class History:
         self.simplified: Simplified | None = None
         """The stored simplification; `current_simplified` is the one that still counts."""
         self.objective = objective
+        self.standings: dict[str, Standing] = {}
+        """The standing of each host that has run the baseline."""
         self._spec = spec
         self._start = start
-        self._of_config: dict[Config, list[Metrics]] = {}
+        self._of_config: dict[Config, list[StoredTrial]] = {}
         self._of_verification: dict[int, list[StoredTrial]] = {}
+        self._levels: HostLevels | None = None
         self._scorer: Scorer | None = None
         self._judged: _Judged | None = None
         self._candidates: list[Candidate] | None = None
@@ -104,26 +109,68 @@ class History:
         """Add the next runs of the study."""
         for run in runs:
             self.runs.append(run)
-            is_complete = run.result.status is Status.COMPLETE
             if run.verification_id is not None:
                 self._of_verification.setdefault(run.verification_id, []).append(run)
-            if run.role is Role.BASE and is_complete:
-                self.complete_base.append(run)
-                self._judge_again()
-            elif run.role in (Role.TRIAL, Role.REPEAT) and is_complete:
-                if run.config in self._of_config:
-                    self._judge_again()
-                self._of_config.setdefault(run.config, []).append(run.result.metrics)
-                self._candidates = None
             if run.role is Role.TRIAL:
                 self.used_s += run.duration_s
-                if run.result.status is not Status.DISTURBED:
-                    self.searched += 1
-                    if self._judged is not None:
-                        self._judged.add(run, [run.result.metrics] if is_complete else [])
+            if run.role is Role.BASE and run.host is not None and self._stands_differently():
+                self._count_again()
+            elif self.counts(run):
+                self._count(run)
+
+    def counts(self, run: StoredTrial) -> bool:
+        """Return whether a run counts: not if its host was set aside before it."""
+        standing = None if run.host is None else self.standings.get(run.host)
+        return standing is None or standing.counts(run.number)
+
+    def metrics(self, run: StoredTrial) -> Metrics:
+        """Return the metrics of a run as on the middle of all hosts, to compare it with `base`."""
+        return self.levels.levelled(run.host, run.result.metrics)
+
+    @property
+    def levels(self) -> HostLevels:
+        """The level of each host by its runs of the baseline."""
+        if self._levels is None:
+            by_host: dict[str, list[Metrics]] = {}
+            for run in self.complete_base:
+                if run.host is not None:
+                    by_host.setdefault(run.host, []).append(run.result.metrics)
+            self._levels = HostLevels(by_host)
+        return self._levels
+
+    def _stands_differently(self) -> bool:
+        """Look at the hosts again after a run of the baseline; return whether other runs count."""
+        base = [run for run in self.runs if run.role is Role.BASE]
+        before = self.standings
+        self.standings = standings(base, self.objective, self._spec.base_runs)
+        return {host: found.last for host, found in before.items() if found.is_set_aside} != {
+            host: found.last for host, found in self.standings.items() if found.is_set_aside
+        }
+
+    def _count_again(self) -> None:
+        self.complete_base, self.searched = [], 0
+        self._of_config = {}
+        self._judge_again()
+        for run in filter(self.counts, self.runs):
+            self._count(run)
+
+    def _count(self, run: StoredTrial) -> None:
+        is_complete = run.result.status is Status.COMPLETE
+        if run.role is Role.BASE and is_complete:
+            self.complete_base.append(run)
+            self._judge_again()
+        elif run.role in (Role.TRIAL, Role.REPEAT) and is_complete:
+            if run.config in self._of_config:
+                self._judge_again()
+            self._of_config.setdefault(run.config, []).append(run)
+            self._candidates = None
+        if run.role is Role.TRIAL and run.result.status is not Status.DISTURBED:
+            self.searched += 1
+            if self._judged is not None:
+                self._judged.add(run, self.runs_of(run.config) if is_complete else [])
 
     def _judge_again(self) -> None:
-        self._scorer = self._judged = self._candidates = None
+        self._scorer = self._judged = self._candidates = self._levels = None
 
     def as_searched(self) -> "History":
         """The history as the search left it, without what ran after its last trial.
@@ -141,8 +188,8 @@ class History:
 
     @property
     def base_runs(self) -> list[dict[str, float]]:
-        """The metrics of each complete run of the baseline."""
-        return [run.result.metrics for run in self.complete_base]
+        """The metrics of each complete run of the baseline, as on the middle of all hosts."""
+        return [dict(self.metrics(run)) for run in self.complete_base]
 
     @property
     def base(self) -> Metrics:
@@ -152,8 +199,8 @@ class History:
     @property
     def repeated(self) -> list[Sequence[Metrics]]:
         """The runs of the baseline and of every config that ran again: they show the noise."""
-        groups: list[Sequence[Metrics]] = [self.base_runs, *self._of_config.values()]
-        return [runs for runs in groups if len(runs) > 1]
+        groups = [self.complete_base, *self._of_config.values()]
+        return [[self.metrics(run) for run in runs] for runs in groups if len(runs) > 1]
 
     @property
     def scorer(self) -> Scorer:
@@ -186,8 +233,8 @@ class History:
         return config in self._known.tried
 
     def runs_of(self, config: Config) -> Sequence[Metrics]:
-        """Return the metrics of all complete runs of a config in the search."""
-        return self._of_config.get(config, ())
+        """Return the metrics of all complete runs of a config in the search; see `metrics`."""
+        return [self.metrics(run) for run in self._of_config.get(config, ())]
 
     @property
     def _known(self) -> "_Judged":
@@ -203,8 +250,8 @@ class History:
     def candidates(self) -> Sequence[Candidate]:
         """The measured configs of the search, those with the best objective first."""
         if self._candidates is None:
-            trials = complete_trials(self.runs, Role.TRIAL)
-            found = (self.scorer.candidate(t, self._of_config[t.config]) for t in trials)
+            trials = filter(self.counts, complete_trials(self.runs, Role.TRIAL))
+            found = (self.scorer.candidate(t, self.runs_of(t.config)) for t in trials)
             self._candidates = sorted((c for c in found if c is not None), key=lambda c: c.value)
         return self._candidates
 
@@ -213,11 +260,11 @@ class History:
         in_search = (c for c in self.candidates if c.trial.number == number)
         if (found := next(in_search, None)) is not None:
             return found
-        tested = complete_trials(self.runs, Role.SIMPLIFY)
+        tested = list(filter(self.counts, complete_trials(self.runs, Role.SIMPLIFY)))
         trial = next((t for t in tested if t.number == number), None)
         if trial is None:
             return None
-        runs = [t.result.metrics for t in tested if t.config == trial.config]
+        runs = [self.metrics(t) for t in tested if t.config == trial.config]
         return self.scorer.candidate(trial, runs)
 
     @property
@@ -322,6 +369,7 @@ class _Judged:
 
     def __init__(self, history: History, start: Config) -> None:
         objective = self._objective = history.objective
+        self._levels = history.levels
         self._scorer = history.scorer
         self._base = base = history.base
         self.value_noise = value_noise(objective, base, history.repeated)
@@ -335,7 +383,7 @@ class _Judged:
         )
         self.observations = [first]
         self.tried = {start}
-        for trial in undisturbed(history.runs, Role.TRIAL):
+        for trial in filter(history.counts, undisturbed(history.runs, Role.TRIAL)):
             self.add(trial, history.runs_of(trial.config))
 
     def add(self, trial: StoredTrial, runs: Sequence[Metrics]) -> None:
@@ -349,7 +397,8 @@ class _Judged:
 
     def _observed(self, trial: StoredTrial, runs: Sequence[Metrics]) -> Observation:
         asked, base, cut = self._objective, self._base, trial.result.status is Status.CUT
-        metrics = trial.result.bounds if cut else trial.result.metrics
+        measured = trial.result.bounds if cut else trial.result.metrics
+        metrics = self._levels.levelled(trial.host, measured)
         if any(name not in metrics for name in asked.metrics):
             return Observation(trial.config, None, None)
         values = asked.values(metrics, base)

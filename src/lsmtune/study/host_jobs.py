@@ -68,7 +68,7 @@ class State:
 
     `idle` are the hosts for which there was nothing. Nobody waits for the attempts in `over` any
     more; those in `finished` have given their results. `looked_s` is when the hosts were asked for
-    their state, `seen_s` when there was a host.
+    their state, `looks_s` how long the answer took, `seen_s` when there was a host.
     """
 
     under_way: dict[str, UnderWay] = field(default_factory=dict)
@@ -78,6 +78,7 @@ class State:
     over: set[str] = field(default_factory=set)
     finished: set[str] = field(default_factory=set)
     looked_s: float = -inf
+    looks_s: float = 0.0
     seen_s: float = field(default_factory=time.monotonic)
 
 

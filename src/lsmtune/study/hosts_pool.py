@@ -45,6 +45,8 @@ _WAIT_S = 0.5
 _LOOK_S = 1.0
 """How often the state of the hosts is asked for while one is free or missing, in seconds."""
 _LOOK_BUSY_S = 5.0
+_LOOK_SHARE = 20.0
+"""A look at the hosts pauses for this many times as long as it takes: many hosts take longer."""
 _NOBODY_S = 600.0
 """How long a study waits for a host while it has none, in seconds."""
 
@@ -109,6 +111,7 @@ class HostsPool:
             self._check_somebody()
             for event in self._hosts.wait(_WAIT_S):
                 self._take(event, done)
+                self._hand_out(next_job, most_repeats)  # its host must not wait for the others
 
     # What an earlier call left.
 
@@ -146,14 +149,16 @@ class HostsPool:
         is_busy = bool(state.hosts) and set(state.hosts) <= {
             one.host for one in state.under_way.values()
         }
-        if now_s - state.looked_s < (_LOOK_BUSY_S if is_busy else _LOOK_S):
+        pause_s = max(_LOOK_BUSY_S if is_busy else _LOOK_S, _LOOK_SHARE * state.looks_s)
+        if now_s - state.looked_s < pause_s:
             return
         state.looked_s = now_s
         infos = self._hosts.hosts()
-        if any(info.kept.get(self._name) for info in infos):
+        if any(self._is_late(attempt) for info in infos for attempt in info.kept.get(self._name, ())):
             for result in self._hosts.collect(self._name):
                 self._collected(result, done)
             infos = self._hosts.hosts()
+        state.looks_s = time.monotonic() - now_s
         before, state.hosts = state.hosts, {}
         for info in infos:
             if info.problem is None:
@@ -163,6 +168,10 @@ class HostsPool:
         state.waiting = [job for job in state.waiting if job.only in (None, *state.hosts)]
         for name, host in state.hosts.items():
             self._rejoin(name, host.info)
+
+    def _is_late(self, attempt: str) -> bool:
+        """Return whether nobody waits for this result, which a host keeps."""
+        return attempt not in self._state.under_way and attempt not in self._state.finished
 
     def _rejoin(self, name: str, info: HostInfo) -> None:
         """Wait for an attempt of this study that a host runs although nobody waits for it.
