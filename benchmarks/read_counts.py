@@ -31,9 +31,9 @@ from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
+from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.history import study_objective
 from lsmtune.study.opening import describe, rule_of_new
-from lsmtune.study.search import measure_baseline
 from lsmtune.study.verify import verify_trial
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, Role, TrialResult, TrialSpec

@@ -20,8 +20,9 @@ from lsmtune.pruning import value_noise
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, trial_of, undisturbed
+from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.history import History
-from lsmtune.study.search import measure_baseline, run_search
+from lsmtune.study.search import run_search
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 RUNS = 80
@@ -44,8 +45,10 @@ Given = tuple[StudySettings, Objective, Config]
 """Settings, objective and baseline, with which a history begins."""
 
 
-def some_runs(home: Home, goals: list[str], seed: int) -> tuple[Given, list[StoredTrial]]:
-    """Runs of all kinds in any order, the first of the baseline."""
+def some_runs(
+    home: Home, goals: list[str], seed: int, hosts: Sequence[str | None] = (None,)
+) -> tuple[Given, list[StoredTrial]]:
+    """Runs of all kinds in any order, on any of the hosts; the first is of the baseline."""
     rng = np.random.default_rng(seed)
     spec = make_spec({"study": "s", "objective": goals, "trials": 1}, "test")
     with open_study(home, spec, ScriptedEngine(lambda _: measured()), lambda _: None) as study:
@@ -61,17 +64,19 @@ def some_runs(home: Home, goals: list[str], seed: int) -> tuple[Given, list[Stor
         config = start if role is Role.BASE else configs[int(rng.integers(len(configs)))]
         found.append(
             StoredTrial(number, role, config, first.spec, result_of(role, rng), first.started_at,
-                        float(number), None, None, f"s/{number:05d}")
+                        float(number), None, None, f"s/{number:05d}",
+                        host=hosts[int(rng.integers(len(hosts)))])
         )  # fmt: skip
     return (spec, study.objective, start), found
 
 
 @pytest.mark.parametrize("goals", [["write_amp"], ["write_amp", "total_s"]])
 @pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("hosts", [(None,), ("one", "two", "three")])
 def test_run_by_run_it_says_what_all_runs_at_once_say(
-    home: Home, goals: list[str], seed: int
+    home: Home, goals: list[str], seed: int, hosts: Sequence[str | None]
 ) -> None:
-    given, runs = some_runs(home, goals, seed)
+    given, runs = some_runs(home, goals, seed, hosts)
     _, objective, start = given
     grown = History(*given)
     for count, run in enumerate(runs, start=1):
@@ -86,12 +91,11 @@ def test_run_by_run_it_says_what_all_runs_at_once_say(
     assert set(grown.to_beat) == {within[place] for place in front(within)}
     assert grown.value_noise == value_noise(objective, grown.base, grown.repeated)
     searched = [run for run in runs if run.role is Role.TRIAL]
-    assert [o.config for o in grown.observations] == [
-        start, *(run.config for run in undisturbed(runs, Role.TRIAL))
-    ]  # fmt: skip
+    counted = [run for run in undisturbed(searched, Role.TRIAL) if grown.counts(run)]
+    assert [o.config for o in grown.observations] == [start, *(run.config for run in counted)]
     assert grown.searched == len(grown.observations) - 1
     assert grown.used_s == sum(run.duration_s for run in searched)
-    assert all(grown.tried(run.config) for run in undisturbed(searched, Role.TRIAL))
+    assert all(grown.tried(run.config) for run in counted)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

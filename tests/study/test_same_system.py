@@ -15,8 +15,8 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
+from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.same_system import check_same_system
-from lsmtune.study.search import measure_baseline
 from lsmtune.system.host import describe_host, describe_storage
 
 SPEC = StudySettings(study="s", base_runs=1)

@@ -20,8 +20,9 @@ from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
+from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.opening import describe
-from lsmtune.study.search import measure_baseline, repeat_finalists, run_search, search
+from lsmtune.study.search import repeat_finalists, run_search, search
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 FEW = "level0_slowdown_writes_trigger,level0_stop_writes_trigger"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from lsmtune.analysis.study_view import Change, TrialView
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config, Knob
-from lsmtune.objective import Metrics, Objective, run_noise
+from lsmtune.objective import Metrics, run_noise
 from lsmtune.spec import StudySettings
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.history import History
@@ -25,8 +25,7 @@ def trial_views(
     spec: StudySettings, history: History, base_config: Config | None
 ) -> dict[int, TrialView]:
     """Return the views by trial number; UserError for values that no trial can have had."""
-    base, noise = history.base, run_noise(history.repeated, of_runs=1)
-    objective = history.objective
+    noise = run_noise(history.repeated, of_runs=1)
     knobs = knobs_of(spec)
     views = {}
     for trial in history.runs:
@@ -37,7 +36,7 @@ def trial_views(
             _check_config(trial, Config(online.previous), knobs, trial.config)
             _check_config(trial, trial.config, knobs, Config(online.previous))
         changes = changes_between(knobs, previous, trial.config) if previous else ()
-        views[trial.number] = replace(_trial_view(trial, base, noise, objective), changes=changes)
+        views[trial.number] = replace(_trial_view(trial, history, noise), changes=changes)
     tested = [t.number for t in complete_trials(history.runs, Role.SIMPLIFY)]
     simpler = map(history.candidate, tested)
     for found in (*history.candidates, *(c for c in simpler if c is not None)):
@@ -73,10 +72,9 @@ def _check_config(
         )
 
 
-def _trial_view(
-    trial: StoredTrial, base: Metrics, noise: Metrics, objective: Objective
-) -> TrialView:
-    result, metrics = trial.result, trial.result.metrics
+def _trial_view(trial: StoredTrial, history: History, noise: Metrics) -> TrialView:
+    result, metrics = trial.result, history.metrics(trial)
+    base, objective = history.base, history.objective
     measured = result.status is Status.COMPLETE
     comparable = measured and not objective.missing(metrics) and not objective.missing(base)
     bounded = all(name in result.bounds and name in base for name in objective.metrics)
@@ -87,7 +85,7 @@ def _trial_view(
         reason=result.reason,
         duration_s=trial.duration_s,
         config=dict(trial.config),
-        metrics=metrics,
+        metrics=result.metrics,
         value=objective.value(metrics, base) if comparable else None,
         violation=objective.violation(metrics, base, noise) if comparable else None,
         values=objective.values(metrics, base) if comparable else (),

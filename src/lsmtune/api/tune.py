@@ -16,13 +16,14 @@ from lsmtune.report.text.baseline_text import baseline_lines, cache_lines, measu
 from lsmtune.report.text.words import counted
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.enough_data import study_must_flush
 from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, open_session, prepare, rule_of_new
 from lsmtune.study.same_system import system_notes
-from lsmtune.study.search import measure_baseline, repeat_finalists, search
+from lsmtune.study.search import repeat_finalists, search
 from lsmtune.study.session import Session
 from lsmtune.study.simplify import simplify_new_winner
 from lsmtune.study.verify import verify_contenders

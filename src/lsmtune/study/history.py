@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import prod
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -12,7 +11,6 @@ from lsmtune.knobs.types import Config
 from lsmtune.limits import Limit, earlier_default_limits
 from lsmtune.objective import Metrics, Objective, parse_objective
 from lsmtune.optimizers.base import Observation
-from lsmtune.pruning import value_noise
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings
 from lsmtune.stats import Interval
@@ -22,12 +20,11 @@ from lsmtune.store.records import (
     StoredVerification,
     complete_pairs,
     complete_trials,
-    undisturbed,
 )
+from lsmtune.study.judged import Judged, Values
 from lsmtune.study.ranking import (
     Candidate,
     Scorer,
-    cautious_metrics,
     contenders,
     current_simplified,
     first_unverified,
@@ -42,7 +39,6 @@ from lsmtune.tables import problem_text
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import Pair, Verdict
 
-Values = tuple[float, ...]
 _LIMITS = TypeAdapter(tuple[Limit, ...])
 
 
@@ -101,7 +97,7 @@ class History:
         self._of_verification: dict[int, list[StoredTrial]] = {}
         self._levels: HostLevels | None = None
         self._scorer: Scorer | None = None
-        self._judged: _Judged | None = None
+        self._judged: Judged | None = None
         self._candidates: list[Candidate] | None = None
         self._verdicts: dict[tuple[int, Role, int], Verdict | None] = {}
 
@@ -237,11 +233,11 @@ class History:
         return [self.metrics(run) for run in self._of_config.get(config, ())]
 
     @property
-    def _known(self) -> "_Judged":
+    def _known(self) -> Judged:
         if self._judged is None:
             if self._start is None:
                 raise ValueError("the observations need the config of the baseline")
-            self._judged = _Judged(self, self._start)
+            self._judged = Judged(self, self._start)
         return self._judged
 
     # Configs, the best first.
@@ -362,67 +358,3 @@ class History:
                 if number is not None and verdict is not None:
                     found[number] = verdict
         return found
-
-
-class _Judged:
-    """What the runs say while the baseline and the noise stay the same."""
-
-    def __init__(self, history: History, start: Config) -> None:
-        objective = self._objective = history.objective
-        self._levels = history.levels
-        self._scorer = history.scorer
-        self._base = base = history.base
-        self.value_noise = value_noise(objective, base, history.repeated)
-        self.to_beat: list[Values] = []
-        first = Observation(
-            start,
-            objective.values(base, base),
-            objective.violation(base, base),
-            metrics=base,
-            runs=self._values(history.base_runs),
-        )
-        self.observations = [first]
-        self.tried = {start}
-        for trial in filter(history.counts, undisturbed(history.runs, Role.TRIAL)):
-            self.add(trial, history.runs_of(trial.config))
-
-    def add(self, trial: StoredTrial, runs: Sequence[Metrics]) -> None:
-        """Add a trial of the search, with the metrics of all complete runs of its config."""
-        self.observations.append(self._observed(trial, runs))
-        self.tried.add(trial.config)
-        if trial.result.status is Status.COMPLETE:
-            found = self._scorer.candidate(trial, runs)
-            if found is not None and found.excess <= 0:
-                self._beat(found.values)
-
-    def _observed(self, trial: StoredTrial, runs: Sequence[Metrics]) -> Observation:
-        asked, base, cut = self._objective, self._base, trial.result.status is Status.CUT
-        measured = trial.result.bounds if cut else trial.result.metrics
-        metrics = self._levels.levelled(trial.host, measured)
-        if any(name not in metrics for name in asked.metrics):
-            return Observation(trial.config, None, None)
-        values = asked.values(metrics, base)
-        if cut:
-            return Observation(trial.config, values, 0.0, cut)
-        expected = cautious_metrics(trial.config, metrics, self._scorer.base_config, asked)
-        violation = asked.violation(expected, base, self._scorer.noise(1))
-        return Observation(
-            trial.config, values, violation, metrics=metrics, runs=self._values(runs)
-        )
-
-    def _values(self, runs: Sequence[Metrics]) -> tuple[Values, ...]:
-        """What each of several runs of a config comes to; nothing of a single run."""
-        if len(runs) < 2:  # noqa: PLR2004 - a single run is no repeat
-            return ()
-        asked = self._objective
-        return tuple(asked.values(run, self._base) for run in runs if not asked.missing(run))
-
-    def _beat(self, values: Values) -> None:
-        if any(_is_as_good(other, values) for other in self.to_beat):
-            return
-        kept = [other for other in self.to_beat if not _is_as_good(values, other)]
-        self.to_beat = sorted([*kept, values], key=prod)
-
-
-def _is_as_good(values: Values, others: Values) -> bool:
-    return all(x <= y for x, y in zip(values, others, strict=True))

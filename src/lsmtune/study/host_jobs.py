@@ -1,14 +1,16 @@
 """What a pool of hosts hands out, and what it knows of the hosts."""
 
+import secrets
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 
 from lsmtune.hosts.task import HostInfo
-from lsmtune.store.open_runs import OpenRun, Rerun
-from lsmtune.store.records import Asked, StoredStudy
+from lsmtune.store.open_runs import OpenRun, Rerun, run_of
+from lsmtune.store.records import Asked, StoredStudy, StoredTrial
 from lsmtune.study.runner import REPEATS, Task
-from lsmtune.trials import TrialResult
+from lsmtune.trials import Role, Status, TrialResult
 
 MOST_FAILURES = 3
 """A host that fails as often in a row gets no more runs."""
@@ -123,3 +125,21 @@ def other_engine(study: StoredStudy, result: TrialResult, host: str) -> str | No
         f"host {host} runs RocksDB {measured.engine_version}, but the study runs {version}; "
         "install the same version on all hosts"
     )
+
+
+def is_stored(row: OpenRun, trials: Sequence[StoredTrial]) -> bool:
+    """Whether the run has a result, or a call without hosts has run its config meanwhile."""
+    return any(
+        (trial.attempt is not None and run_of(trial.attempt) == row.run)
+        or (
+            trial.role is row.role is Role.TRIAL
+            and trial.config == row.config
+            and trial.result.status is not Status.DISTURBED
+        )
+        for trial in trials
+    )
+
+
+def new_run() -> str:
+    """Return a name for a run that no run of any study has."""
+    return secrets.token_hex(6)

@@ -1,8 +1,7 @@
 """Runs the tasks of one study on hosts, one at a time on each, and keeps what they give."""
 
-import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from lsmtune.errors import LsmtuneError
@@ -13,15 +12,17 @@ from lsmtune.hosts.task import HostInfo, HostResult, HostTask
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import OpenRun, run_of
-from lsmtune.store.records import Asked, NewTrial, StoredStudy, StoredTrial, now_text
+from lsmtune.store.records import Asked, NewTrial, StoredStudy, now_text
 from lsmtune.study.host_jobs import (
     MOST_FAILURES,
     Host,
     Job,
     State,
     UnderWay,
+    is_stored,
     job_of,
     name_of,
+    new_run,
     other_engine,
     rerun_of,
 )
@@ -36,6 +37,7 @@ from lsmtune.study.runner import (
     judged,
     whole,
 )
+from lsmtune.study.standing import Standing
 from lsmtune.system.cancelling import check_cancelled
 from lsmtune.system.workdir import scratch
 from lsmtune.system.write import write_whole
@@ -71,8 +73,12 @@ class HostsPool:
         derived: Derived,
         accept_noise: bool,
         times_matter: bool,
+        standings: Callable[[], Mapping[str, Standing]],
     ) -> None:
-        """Use the hosts for a study. If `times_matter`, each host measures its own baseline."""
+        """Use the hosts for a study. If `times_matter`, each host measures its own baseline.
+
+        `standings` says which hosts are set aside by what they have measured.
+        """
         self._hosts = hosts
         self._home = home
         self._study = study
@@ -84,6 +90,7 @@ class HostsPool:
         self._derived = derived
         self._accept_noise = accept_noise
         self._times_matter = times_matter
+        self._standings = standings
         self._state = State()
         self._open: dict[str, OpenRun] = {}
         self._is_resumed = False
@@ -124,7 +131,7 @@ class HostsPool:
         # A call may have been killed between a result and the end of its row.
         stored = self._home.trials(self._study) if self._open else []
         for row in list(self._open.values()):
-            if _is_stored(row, stored):
+            if is_stored(row, stored):
                 self._forget(row.attempt)
         self._look(ignore)
         running = {run_of(attempt) for attempt in self._state.under_way}
@@ -154,7 +161,8 @@ class HostsPool:
             return
         state.looked_s = now_s
         infos = self._hosts.hosts()
-        if any(self._is_late(attempt) for info in infos for attempt in info.kept.get(self._name, ())):
+        kept = {attempt for info in infos for attempt in info.kept.get(self._name, ())}
+        if kept - state.under_way.keys() - state.finished:  # nobody waits for them
             for result in self._hosts.collect(self._name):
                 self._collected(result, done)
             infos = self._hosts.hosts()
@@ -168,10 +176,6 @@ class HostsPool:
         state.waiting = [job for job in state.waiting if job.only in (None, *state.hosts)]
         for name, host in state.hosts.items():
             self._rejoin(name, host.info)
-
-    def _is_late(self, attempt: str) -> bool:
-        """Return whether nobody waits for this result, which a host keeps."""
-        return attempt not in self._state.under_way and attempt not in self._state.finished
 
     def _rejoin(self, name: str, info: HostInfo) -> None:
         """Wait for an attempt of this study that a host runs although nobody waits for it.
@@ -211,9 +215,11 @@ class HostsPool:
 
     def _hand_out(self, next_job: NextJob, most_repeats: int) -> None:
         """Give each free host the next tasks, if there are some for it."""
-        state = self._state
+        state, standings = self._state, self._standings()
         taken = {one.host for one in state.under_way.values()}
         for name, host in state.hosts.items():
+            if name in standings and standings[name].is_set_aside:
+                host.failures, host.why = MOST_FAILURES, f"host {name}: {standings[name].why}"
             running = host.info.running
             is_busy = running is not None and running not in state.finished
             if name in taken or host.is_set_aside or is_busy:
@@ -245,7 +251,7 @@ class HostsPool:
         found = next_job(name if self._times_matter else None, tasks)
         if not found:
             return None
-        return Job(tuple(found), _new_run(), asked, most_repeats, most_repeats)
+        return Job(tuple(found), new_run(), asked, most_repeats, most_repeats)
 
     def _start(self, name: str, info: HostInfo, job: Job) -> None:
         """Keep the attempt as a row, then give it to the host."""
@@ -348,12 +354,12 @@ class HostsPool:
         self._listener(Event(task, "done", result, found.duration_s, name))
         if result.status is Status.DISTURBED:
             only = name if job.is_bound else None
-            again = replace(job, run=_new_run(), repeats=job.repeats - 1, only=only)
+            again = replace(job, run=new_run(), repeats=job.repeats - 1, only=only)
             state.waiting.insert(0, again)
             return
         done(task, result)
         if rest := job.tasks[1:]:
-            following = replace(job, tasks=rest, run=_new_run(), repeats=job.most_repeats)
+            following = replace(job, tasks=rest, run=new_run(), repeats=job.most_repeats)
             state.waiting.insert(0, replace(following, only=name))
 
     def _keep_late(self, found: HostResult) -> None:
@@ -377,21 +383,3 @@ class HostsPool:
             self._hosts.end(attempt)
             state.over.add(attempt)
             del state.under_way[attempt]
-
-
-def _is_stored(row: OpenRun, trials: Sequence[StoredTrial]) -> bool:
-    """Whether the run has a result, or a call without hosts has run its config meanwhile."""
-    return any(
-        (trial.attempt is not None and run_of(trial.attempt) == row.run)
-        or (
-            trial.role is row.role is Role.TRIAL
-            and trial.config == row.config
-            and trial.result.status is not Status.DISTURBED
-        )
-        for trial in trials
-    )
-
-
-def _new_run() -> str:
-    """Return a name for a run that no run of any study has."""
-    return secrets.token_hex(6)

@@ -14,8 +14,8 @@ from lsmtune.spec import StudySettings, catalogue_of, load_at
 from lsmtune.spec_defaults import check_system
 from lsmtune.stats import ratio_interval
 from lsmtune.store.records import StoredTrial, complete_trials, undisturbed
+from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.runner import Task
-from lsmtune.study.search import measure_baseline
 from lsmtune.study.session import Session
 from lsmtune.tables import Screen
 from lsmtune.trials import Role, workload_seed

@@ -1,70 +1,27 @@
-"""The search of a study: the baseline first, then what the optimizer asks for, until it ends."""
+"""The search of a study: what the optimizer asks for, until it ends."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.optimizers.pending import with_pending
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.pruning import PruneRule
 from lsmtune.simulator import load_machine
 from lsmtune.store.records import StoredTrial
+from lsmtune.study.baselines import feed_compared, measure_baseline
 from lsmtune.study.earlier import earlier_studies
-from lsmtune.study.enough_data import check_base_run, check_before_run
 from lsmtune.study.foretelling import Simulated, foretelling
 from lsmtune.study.runner import Task
 from lsmtune.study.session import Session
 from lsmtune.study.stopping import why_to_stop
 from lsmtune.system.host import describe_host
-from lsmtune.trials import Role, Status, TrialResult, workload_seed
+from lsmtune.trials import Role, workload_seed
 from lsmtune.units import format_duration
 
 GROUPS_OF_FINALISTS = 3
 """At most this many groups of finalists run again."""
 _NEARLY = 0.1
 """By how much a finalist's first run may exceed a limit beyond the base's noise."""
-
-
-def measure_baseline(
-    session: Session, tell_time: Callable[[float], None] = lambda seconds: None
-) -> None:
-    """Run the baseline as often as the settings say; LsmtuneError if a run gives no result.
-
-    `tell_time` gets the time of the first run, in seconds.
-    """
-    config = session.space.default()
-    if not session.history.complete_base:
-        check_before_run(session.spec, session.space.base, session.objective.needed)
-
-    def next_job(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
-        runs = session.history.complete_base
-        # Each host runs it as often, unless all measure the same.
-        done = sum(host in (None, run.host) for run in runs)
-        done += len(under_way) if host is None else 0
-        if done >= session.spec.base_runs:
-            return ()
-        title = f"baseline {done + 1} of {session.spec.base_runs}"
-        # Under seeds of their own: how far runs of one config differ includes the load's keys.
-        seed = workload_seed(session.spec.seed, "base", done)
-        spec = session.trial_spec(config).model_copy(update={"seed": seed})
-        return [Task(title, Role.BASE, config, spec)]
-
-    def ended(task: Task, result: TrialResult) -> None:
-        if result.status is not Status.COMPLETE:
-            raise LsmtuneError(
-                f"the baseline could not be measured ({result.status.meaning}): {result.reason}"
-            )
-        if len(session.history.complete_base) == 1:
-            tell_time(session.history.complete_base[0].duration_s)
-
-    session.feed(next_job, ended)
-    measured = session.base_metrics
-    check_base_run(session.spec, measured, session.space.base, session.objective.needed)
-    if missing := session.objective.missing(measured):
-        raise UserError(
-            f"objective: this workload does not measure {', '.join(missing)}; "
-            f"available: {', '.join(sorted(measured))}"
-        )
 
 
 def run_search(session: Session) -> None:
@@ -110,9 +67,9 @@ def _searched(session: Session) -> str:
                 ended = "all configs of the knob space have been tried"
             return ()
         title = f"search {len(known.observations) + len(pending)}{of_all}"
-        return [Task(title, Role.TRIAL, config, session.trial_spec(config), _prune(session))]
+        return [Task(title, Role.TRIAL, config, session.trial_spec(config), _prune(session, host))]
 
-    session.feed(next_job)
+    feed_compared(session, next_job)
     if ended is None:
         raise AssertionError("a search without a trial under way has a reason to end")
     return ended
@@ -124,11 +81,13 @@ def _foretelling(session: Session) -> Simulated | None:
     return foretelling(session.spec, session.space, machine, base)
 
 
-def _prune(session: Session) -> PruneRule | None:
+def _prune(session: Session, host: str | None) -> PruneRule | None:
+    """Return the rule that may cut a trial; the trial runs on the host."""
     if not session.spec.early_stop:
         return None
     known = session.history
-    return PruneRule.of(session.objective, known.base, known.value_noise, known.to_beat)
+    base = known.levels.on_host(host, known.base)
+    return PruneRule.of(session.objective, base, known.value_noise, known.to_beat)
 
 
 def repeat_finalists(session: Session, wanted: int) -> None:
@@ -169,7 +128,7 @@ def _repeat(session: Session, finalists: Sequence[StoredTrial]) -> None:
             spec = session.trial_spec(finalist.config).model_copy(update={"seed": seed})
             title = f"repeat of trial {finalist.number}"
             left.append(Task(title, Role.REPEAT, finalist.config, spec))
-    session.feed(lambda host, under_way: [left.popleft()] if left else ())
+    feed_compared(session, lambda host, under_way: [left.popleft()] if left else ())
 
 
 def _end(session: Session) -> str | None:

@@ -71,6 +71,7 @@ class Session:
             self._pool = HostsPool(
                 hosts, home, stored, spec=self.spec, base=base, listener=listener,
                 derived=self._derived, accept_noise=accept_noise, times_matter=engine.times_matter,
+                standings=lambda: self.history.standings,
             )  # fmt: skip
         self._history = History(self.spec, self.objective, self.space.default())
         self._history.verifications = home.verifications(stored)
