@@ -110,7 +110,7 @@ def test_runs_of_a_host_that_is_set_aside_do_not_count_for_the_study(first: Stor
     ]  # fmt: skip
     history = History(spec, TOTAL, first.config)
     history.add([*base, *trials])
-    assert [candidate.trial.host for candidate in history.candidates] == ["a", "b"]
+    assert {candidate.trial.host for candidate in history.candidates} == {"a", "b"}
     assert history.searched == 2
     assert {run.host for run in history.complete_base} == {"a", "b"}
     assert len(history.runs) == len(base) + len(trials)

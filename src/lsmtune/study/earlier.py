@@ -8,11 +8,12 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.limits import known_limits
-from lsmtune.objective import Objective, median_metrics
+from lsmtune.objective import Objective
 from lsmtune.optimizers.base import FEWEST, Earlier, Observation
 from lsmtune.spec import ALL_STUDIES, StudySettings
 from lsmtune.store.home import Home
-from lsmtune.store.records import StoredStudy, StoredTrial, base_runs, complete_trials
+from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
+from lsmtune.study.history import History, study_objective
 from lsmtune.trials import Role
 
 _ALL = (ALL_STUDIES,)
@@ -103,16 +104,18 @@ def _earlier(
 ) -> Earlier:
     """The runs as observations: of the objective asked for now, against that study's own base."""
     factor = float(spec.scale_value / other.settings.scale_value)
-    base, asked = median_metrics(base_runs(runs)), spec.parsed_objective
+    history = History(other.settings, study_objective(other, other.settings))
+    history.add(runs)
+    base, asked = history.base, spec.parsed_objective
     known = set.intersection(set(base), *(set(trial.result.metrics) for trial in runs))
     objective = replace(asked, limits=known_limits(asked.limits, known))
 
     def observe(trial: StoredTrial) -> Observation:
-        metrics = trial.result.metrics
+        metrics = history.metrics(trial)
         values, violation = objective.values(metrics, base), objective.violation(metrics, base)
         return Observation(_in_space(trial, space, factor), values, violation, metrics=metrics)
 
-    return Earlier(other.name, tuple(map(observe, runs)))
+    return Earlier(other.name, tuple(map(observe, filter(history.counts, runs))))
 
 
 def _in_space(trial: StoredTrial, space: KnobSpace, factor: float) -> Config:
