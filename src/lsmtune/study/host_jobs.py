@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from math import inf
 
 from lsmtune.hosts.task import HostInfo
-from lsmtune.store.open_runs import OpenRun, Rerun
-from lsmtune.store.records import Asked, StoredStudy
+from lsmtune.store.open_runs import LostRun, OpenRun, Rerun
+from lsmtune.store.records import Asked, StoredStudy, now_text
 from lsmtune.study.runner import REPEATS, Task
 from lsmtune.trials import TrialResult
 
@@ -109,6 +109,11 @@ def job_of(row: OpenRun) -> Job:
         kept.scale, kept.is_long,
     )  # fmt: skip
     return Job((task,), row.run, row.asked, kept.repeats, REPEATS)
+
+
+def lost_run(row: OpenRun, reason: str) -> LostRun:
+    """Return the loss of an attempt, which is noticed now."""
+    return LostRun(row.attempt, row.host, row.role, row.started_at, now_text(), reason)
 
 
 def other_engine(study: StoredStudy, result: TrialResult, host: str) -> str | None:
