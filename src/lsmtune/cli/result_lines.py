@@ -8,6 +8,7 @@ from lsmtune.cli.output import note, print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import ClaimText, claim_text
+from lsmtune.report.text.hosts_text import host_columns, host_name, short_host
 from lsmtune.report.text.simplification_text import NEEDED_TITLE, needed_lines, needed_sentence
 from lsmtune.report.text.step_text import StepText
 from lsmtune.report.text.summary_text import (
@@ -72,6 +73,7 @@ def summary_lines(view: "StudyView", claim: "Claim") -> list[str]:
     lines += _block(changed_title(claim), _changed_lines(claim))
     lines += _block(f"{NEEDED_TITLE}:", _needed_lines(claim))
     lines += _block(front_title(view), _front_lines(view))
+    lines += _block("Hosts:", _host_lines(view))
     return lines + _block("Notes:", list(_notes(view, text)))
 
 
@@ -157,6 +159,19 @@ def _front_lines(view: "StudyView") -> list[str]:
         *(Column(goal.name, right=True) for goal in view.objective.goals),
     ]
     rows = ((str(t.number), *(f"{value:.3f}" for value in t.values)) for t in view.front)
+    return table_lines(columns, rows, indent=2)
+
+
+def _host_lines(view: "StudyView") -> list[str]:
+    """Return what each host did as a table."""
+    if not view.hosts:
+        return []
+    found = host_columns(view.hosts)
+    columns = [
+        Column("host"),
+        *(Column(each.head, right=each.is_number, drop=each.drop) for each in found),
+    ]
+    rows = ([short_host(host_name(use)), *(each.cell(use) for each in found)] for use in view.hosts)
     return table_lines(columns, rows, indent=2)
 
 
