@@ -122,14 +122,14 @@ class TerminalObserver(Observer):
         with console.status(_one_line(f"study {spec.name}")) as status:
 
             def show(event: Event) -> None:
+                if event.host is not None:
+                    lines = texts.on_hosts(event) or [f"study {spec.name}"]
+                    status.update(Group(*map(_one_line, lines)))
                 if event.result is not None:
                     console.print(Text(texts.line(event)))
                 elif event.host is None:
                     status.update(_one_line(f"{event.task.title}: {event.phase}"))
                 elif event.remark is not None:
                     console.print(Text(texts.remark(event)))
-                if event.host is not None:
-                    lines = texts.on_hosts(event) or [f"study {spec.name}"]
-                    status.update(Group(*map(_one_line, lines)))
 
             yield _Listener(texts, show)

@@ -8,7 +8,7 @@ from lsmtune.cli.output import note, print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import ClaimText, claim_text
-from lsmtune.report.text.hosts_text import host_columns, host_name, short_host
+from lsmtune.report.text.hosts_text import host_columns, host_rows, host_sentences
 from lsmtune.report.text.simplification_text import NEEDED_TITLE, needed_lines, needed_sentence
 from lsmtune.report.text.step_text import StepText
 from lsmtune.report.text.summary_text import (
@@ -163,16 +163,12 @@ def _front_lines(view: "StudyView") -> list[str]:
 
 
 def _host_lines(view: "StudyView") -> list[str]:
-    """Return what each host did as a table."""
-    if not view.hosts:
-        return []
-    found = host_columns(view.hosts)
-    columns = [
-        Column("host"),
-        *(Column(each.head, right=each.is_number, drop=each.drop) for each in found),
-    ]
-    rows = ([short_host(host_name(use)), *(each.cell(use) for each in found)] for use in view.hosts)
-    return table_lines(columns, rows, indent=2)
+    """Return what each host did as a table, and why attempts were lost."""
+    cells = [each for each in host_columns(view.hosts) if not each.is_sentence]
+    columns = [Column(each.head, each.is_number, at_least=9, drop=each.drop) for each in cells]
+    rows = host_rows(view.hosts, cells)
+    lines = table_lines([Column("host"), *columns], rows, indent=2) if rows else []
+    return lines + [line for text in host_sentences(view.hosts) for line in paragraph(text, 2, 2)]
 
 
 def ended_lines(view: "StudyView") -> list[str]:

@@ -266,7 +266,7 @@ class Hosts:
         return events
 
     def _left(self, attempt: str, given: _GivenOut) -> Lost:
-        reason = "the host left: its worker ended, or it does not answer"
+        reason = "its worker ended, or the host does not answer"
         return Lost(attempt, given.info.host, reason, left=True)
 
     def _fetch(self, address: str, attempt: str) -> HostResult | None:

@@ -10,12 +10,12 @@ from lsmtune.units import format_duration
 
 HERE = "this machine"
 """The name of the machine of the command in a list of hosts."""
-_MOST_NAME = 22
+_MOST_NAME = 20
 _END = 9
 """Number of characters at the end of a name that are always shown: the id of a host."""
 _NOUNS = {
-    Role.BASE: "baseline run",
     Role.TRIAL: "trial",
+    Role.BASE: "baseline run",
     Role.REPEAT: "repeat",
     Role.SIMPLIFY: "run with fewer changes",
     Role.VERIFY_BEST: "pair",
@@ -27,15 +27,16 @@ _NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class HostColumn:
-    """A column of a list of hosts; `is_number` aligns it to the right.
+    """A column of a list of hosts; it is left out if no host has a text.
 
-    It is left out if no host has a text. Where the list does not fit, columns with the highest
-    `drop` are left out first.
+    `is_number` aligns it to the right. A terminal shows the text of one that `is_sentence` below
+    the list. Where the list does not fit, a column with `drop` is left out.
     """
 
     head: str
     cell: Callable[[HostUse], str]
     is_number: bool = False
+    is_sentence: bool = False
     drop: int = 0
 
 
@@ -50,18 +51,36 @@ def host_name(use: HostUse) -> str:
 
 
 def short_host(name: str) -> str:
-    """Return a name of at most 22 characters: a longer one lacks its middle."""
+    """Return a name of at most 20 characters: a longer one lacks its middle."""
     if len(name) <= _MOST_NAME:
         return name
     return f"{name[: _MOST_NAME - _END - 1]}\N{HORIZONTAL ELLIPSIS}{name[-_END:]}"
 
 
 def runs_text(use: HostUse) -> str:
-    """Return the number of runs of a host by their purpose: `2 baseline runs, 5 trials`."""
+    """Return the number of runs of a host by their purpose: `5 trials, 2 baseline runs`."""
     counts: dict[str, int] = {}
     for role, noun in _NOUNS.items():
         counts[noun] = counts.get(noun, 0) + use.runs.get(role, 0)
     return ", ".join(counted(count, noun) for noun, count in counts.items() if count) or "none"
+
+
+def host_rows(hosts: Sequence[HostUse], columns: Sequence[HostColumn]) -> list[list[str]]:
+    """Return a row of cells for each host, with its short name first."""
+    return [
+        [short_host(host_name(use)), *(column.cell(use) for column in columns)] for use in hosts
+    ]
+
+
+def host_sentences(hosts: Sequence[HostUse]) -> list[str]:
+    """Return the sentences about hosts that a terminal shows below their list."""
+    columns = [column for column in _COLUMNS if column.is_sentence]
+    return [
+        f"{short_host(host_name(use))}, {column.head}: {column.cell(use)}"
+        for use in hosts
+        for column in columns
+        if column.cell(use)
+    ]
 
 
 def hosts_title(hosts: Sequence[HostUse]) -> str:
@@ -69,9 +88,8 @@ def hosts_title(hosts: Sequence[HostUse]) -> str:
     lost = sum(use.lost for use in hosts)
     lost_s = sum(use.lost_s for use in hosts)
     many = counted(sum(use.name is not None for use in hosts), "host")
-    if not lost:
-        return f"{many}, no lost attempt"
-    return f"{many}, {counted(lost, 'lost attempt')}: {format_duration(lost_s)} lost"
+    time = f", {format_duration(lost_s)}" if lost_s else ""
+    return f"{many}: {counted(lost, 'lost attempt')}{time}"
 
 
 def _time(use: HostUse) -> str:
@@ -89,8 +107,8 @@ def _reason(use: HostUse) -> str:
 
 _COLUMNS = (
     HostColumn("runs", runs_text),
-    HostColumn("time", _time, is_number=True, drop=2),
-    HostColumn("under way", lambda use: use.under_way or "", drop=1),
+    HostColumn("time", _time, is_number=True, drop=1),
+    HostColumn("under way", lambda use: use.under_way or ""),
     HostColumn("lost", _lost, is_number=True),
-    HostColumn("last reason", _reason, drop=3),
+    HostColumn("last lost because", _reason, is_sentence=True),
 )
