@@ -9,11 +9,15 @@ from fakes.patience import eventually
 from fakes.studies import open_study
 from lsmtune.cli.progress import TerminalObserver
 from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.knobs.types import Config
 from lsmtune.report.text.baseline_text import baseline_lines
+from lsmtune.report.text.run_text import RunTexts
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
+from lsmtune.study.runner import Event, Task
 from lsmtune.study.search import run_search
-from lsmtune.trials import Base
+from lsmtune.trials import Base, Protocol, Role, TrialSpec
+from lsmtune.workloads import Workload
 
 
 def test_work_in_a_pipe_prints_a_line_per_phase(capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,6 +91,40 @@ def test_continued_search_compares_with_the_baseline_of_the_first_call(
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("search ")]
     assert len(lines) == 2
     assert all("write_amp 1.00" in line and "best" in line for line in lines)
+
+
+def event(number: int, host: str, phase: str = "run", **fields: object) -> Event:
+    spec = TrialSpec(settings={}, workload=Workload(), protocol=Protocol(), seed=1)
+    task = Task(f"search {number} of 99", Role.TRIAL, Config({}), spec)
+    return Event(task, phase, host=host, **fields)  # type: ignore[arg-type]
+
+
+def test_terminal_shows_which_run_is_on_which_host() -> None:
+    texts = RunTexts(StudySettings(study="s", objective="write_amp"))
+    long = "ip-10-0-13-24.eu-central-1.compute.internal"
+    texts.on_hosts(event(1, f"{long}-00000001"))
+    texts.on_hosts(event(2, f"{long}-00000002"))
+    lines = texts.on_hosts(event(3, f"{long}-00000003"))
+    assert [line.split("  ")[1] for line in lines] == [f"search {n} of 99" for n in (1, 2, 3)]
+    assert ["00000001" in line for line in lines] == [True, False, False]
+    assert all(len(line) < 58 for line in lines)
+    # A lost attempt is one line, and its host runs nothing.
+    name = f"{long}-00000002"
+    gone = event(2, name, f"search 2 of 99: lost, host {name} left")
+    assert len(texts.remark(gone)) < 60
+    assert len(texts.on_hosts(gone)) == 2
+    # A result that another host was to measure too ends both.
+    texts.on_hosts(event(1, name))
+    lines = texts.on_hosts(event(1, f"{long}-00000001", "done", result=measured(write_amp=2.0)))
+    assert [line.split("  ")[1] for line in lines] == ["search 3 of 99"]
+
+
+def test_terminal_shows_few_lines_for_many_hosts() -> None:
+    texts = RunTexts(StudySettings(study="s", objective="write_amp"))
+    for number in range(30):
+        lines = texts.on_hosts(event(number, f"host-{number:08}"))
+    assert len(lines) == 9
+    assert "22" in lines[-1]
 
 
 OPTIONS = tuple(f"option_{number} = 1: unknown" for number in range(56))

@@ -8,7 +8,7 @@ FOLDER = Path(__file__).parent
 KEYED_BY_DATA = {
     "best_at", "bounds", "by_reason", "changed", "config", "factors", "fixed", "goals", "knobs",
     "metrics", "mix", "models_chosen", "optimizers", "options_changed", "options_given", "ratios",
-    "stall_stretches_s", "stalls", "trials_to_target", "when",
+    "runs_by_role", "stall_stretches_s", "stalls", "trials_to_target", "when",
 }  # fmt: skip
 """Dictionaries keyed by metrics, knobs or the like: their shape is that of one value."""
 

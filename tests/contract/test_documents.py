@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ from contract_record import check, joined, shape
 
 from lsmtune.cli.main import run
 from lsmtune.recipes.jin2022 import study as jin2022
+from lsmtune.store.home import Home
+from lsmtune.store.open_runs import LostRun, OpenRun, Rerun
+from lsmtune.store.records import Asked
+from lsmtune.trials import Role
 
 TESTS = Path(__file__).parents[1]
 CAPTURED = TESTS / "data" / "captured" / "rocksdb-7.8.3-level"
@@ -80,6 +85,26 @@ def test_documents_that_need_no_run(
 ) -> None:
     found = [shape(document) for document in documents(READING[name], capsys)]
     check(f"documents/{name}", joined(found), write=write)
+
+
+def test_document_of_a_study_on_hosts(
+    inputs: Path, capsys: pytest.CaptureFixture[str], write: bool
+) -> None:
+    with Home(Path("home"), create=True) as home:
+        study = home.study("finished")
+        times = ("2026-01-01T00:00:00+00:00", "2026-01-01T00:00:09+00:00")
+        home.add_lost_run(study, LostRun("a.0", "beta-2", Role.TRIAL, *times, "the host left"))
+        trial = home.trials(study)[0]
+        rerun = Rerun(title="search 3 of 5", base_settings={}, repeats=2)
+        row = OpenRun(
+            "b.0", "alpha-1", Role.TRIAL, trial.config, trial.spec, rerun, Asked(2), times[0]
+        )
+        home.add_open_run(study, row)
+    with sqlite3.connect("home/lsmtune.sqlite3") as database:
+        database.execute("UPDATE trial SET host = 'alpha-1' WHERE number > 1")
+    (found,) = documents([["show", "finished"]], capsys)
+    assert [host["host"] for host in found["hosts"]] == ["alpha-1", "beta-2", None]
+    check("documents/show-hosts", shape(found["hosts"]), write=write)
 
 
 @pytest.mark.parametrize("name", SIMULATING)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fakes.patience import PATIENCE_S, eventually
-from fakes.scripted_host import RAN
+from fakes.scripted_host import KEPT, RAN
 from lsmtune.hosts.certificates import make
 from lsmtune.hosts.commander import Event, Finished, Hosts
 from lsmtune.hosts.connect import connect
@@ -62,8 +62,12 @@ class HostProcess:
     @property
     def ran(self) -> list[str]:
         """Lines of the scripted engine."""
-        file = self.home / RAN
-        return file.read_text().splitlines() if file.exists() else []
+        return _lines(self.home / RAN)
+
+    @property
+    def kept(self) -> list[str]:
+        """Attempts whose results were in the outbox."""
+        return _lines(self.home / KEPT)
 
     def send(self, number: signal.Signals) -> None:
         self.popen.send_signal(number)
@@ -78,6 +82,10 @@ class HostProcess:
         self.send(signal.SIGCONT)
         self.send(signal.SIGTERM)
         return self.popen.wait(PATIENCE_S)
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
 
 
 @dataclass

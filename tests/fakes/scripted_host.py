@@ -17,7 +17,9 @@ from lsmtune.hosts import this_host
 from lsmtune.hosts.address import Address, check_safe, parse_address
 from lsmtune.hosts.certificates import security
 from lsmtune.hosts.extra import silence_dask
+from lsmtune.hosts.outbox import Outbox
 from lsmtune.hosts.scheduler import run_scheduler
+from lsmtune.hosts.task import HostResult
 from lsmtune.hosts.worker import run_worker
 from lsmtune.spec import StudySettings
 from lsmtune.system.cancelling import check_cancelled
@@ -26,17 +28,19 @@ from lsmtune.trials import Base, TrialResult, TrialSpec
 
 RAN = "ran.txt"
 """File in the home of a worker: one line for each trial that began, one for each that ended."""
+KEPT = "kept.txt"
+"""File in the home of a worker: a line for each attempt whose result is in the outbox."""
 
 
 def _engine(home: Path) -> Engine:
     def script(spec: TrialSpec) -> TrialResult:
-        _note(home, f"began {spec.seed}")
+        _note(home / RAN, f"began {spec.seed}")
         seconds = spec.settings.get("seconds", os.environ.get("TEST_SECONDS", "0"))
         end_s = time.monotonic() + float(seconds)
         while time.monotonic() < end_s:
             check_cancelled()
             time.sleep(0.01)
-        _note(home, f"ended {spec.seed}")
+        _note(home / RAN, f"ended {spec.seed}")
         value = float(spec.settings.get("value", study_value(spec)))
         result = measured(write_amp=value * _level(home))
         version = os.environ.get("TEST_ENGINE", "0.0.0")
@@ -73,8 +77,16 @@ class _Engine(ScriptedEngine):
         return outcome
 
 
-def _note(home: Path, line: str) -> None:
-    with (home / RAN).open("a") as file:
+class _Outbox(Outbox):
+    """It also notes which results it keeps."""
+
+    def put(self, result: HostResult, files: dict[str, Path]) -> None:
+        super().put(result, files)
+        _note(self._folder.parent / KEPT, result.attempt)
+
+
+def _note(path: Path, line: str) -> None:
+    with path.open("a") as file:
         file.write(f"{line}\n")
 
 
@@ -93,6 +105,7 @@ def main(role: str, address: str, folder: str, certificates: str) -> None:
 
         run_scheduler(place, keys and security(keys, "scheduler"), ready, worker_ttl_s=ttl_s)
     else:
+        this_host.Outbox = _Outbox  # type: ignore[misc]
         this_host.__version__ = os.environ.get("TEST_VERSION", lsmtune.__version__)
         if "TEST_CLOCK_S" in os.environ:
             own_clock, ahead_s = time.time, float(os.environ["TEST_CLOCK_S"])

@@ -27,7 +27,8 @@ def settings(**given: Any) -> StudySettings:
     """Settings of a study whose objective is `study_value`."""
     fast = {
         "study": "s", "objective": "write_amp", "optimizer": "random", "base_runs": 2,
-        "repeats": 0, "pairs": 0, "knobs": "block_size,write_buffer_size,max_background_jobs",
+        "repeats": 0, "pairs": 0, "knobs": "block_size,write_buffer_size,max_background_jobs,"
+        "level0_file_num_compaction_trigger,max_bytes_for_level_base",
     }  # fmt: skip
     return make_spec({**fast, **given}, "test")
 

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from lsmtune.engines.scripted import measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Level
+from lsmtune.store.database import MIGRATIONS
 from lsmtune.store.home import Home
+from lsmtune.store.open_runs import LostRun
 from lsmtune.store.records import NewTrial, StoredStudy, complete_pairs
 from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
@@ -323,6 +326,59 @@ def run_together(jobs: list[Any]) -> None:
         thread.join()
 
 
+LOST = LostRun(
+    "a.0", "alpha-1", Role.TRIAL, "2026-01-01T00:00:00.000+00:00", "2026-01-01T00:00:12.500+00:00",
+    "the host left",
+)  # fmt: skip
+
+
+def test_lost_runs_come_back_each_attempt_once(path: Path) -> None:
+    again = replace(LOST, ended_at="2026-01-01T00:01:00.000+00:00", reason="the disk is full")
+    other = replace(LOST, attempt="b.0")
+    with Home(path, create=True) as home:
+        mine, yours = add_study(home), add_study(home, "yours")
+        home.add_lost_run(mine, LOST)
+        assert home.lost_runs(mine) == [LOST]
+        home.update_lost_run("a.0", "2026-01-01T00:00:30.000+00:00")
+        home.update_lost_run("unknown.0", "2026-01-01T00:00:30.000+00:00")
+        home.add_lost_run(mine, other)
+        assert [row.back_at is None for row in home.lost_runs(mine)] == [False, True]
+        home.add_lost_run(mine, again)
+        assert home.lost_runs(mine) == [other, again]
+        assert [row.lost_s for row in home.lost_runs(mine)] == [12.5, 60.0]
+        assert home.lost_runs(yours) == []
+        home.delete_study(mine)
+    assert rows(path, "lost_run") == 0
+
+
+@pytest.mark.parametrize(
+    "values", [{"ended_at": "yesterday"}, {"started_at": "2026-01-01"}, {"role": "king"}]
+)
+def test_damaged_lost_run_is_refused(path: Path, values: dict[str, str]) -> None:
+    with Home(path, create=True) as home:
+        study = add_study(home)
+        home.add_lost_run(study, LOST)
+    ((column, value),) = values.items()
+    with sqlite3.connect(path / DATABASE) as connection:
+        connection.execute(f"UPDATE lost_run SET {column} = ?", (value,))  # noqa: S608
+    with Home(path, create=False) as home, pytest.raises(UserError, match="lost run"):
+        home.lost_runs(study)
+
+
+def test_home_from_before_lost_runs_has_none_and_can_keep_them(path: Path) -> None:
+    with Home(path, create=True) as home:
+        study = add_study(home)
+        home.add_trial(study, new_trial(), {})
+    with sqlite3.connect(path / DATABASE) as connection:
+        connection.execute("DROP TABLE lost_run")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+    with Home(path, create=False) as home:
+        assert home.lost_runs(study) == []
+        home.add_lost_run(study, LOST)
+        assert home.lost_runs(study) == [LOST]
+        assert len(home.trials(study)) == 1
+
+
 def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
     with Home(tmp_path / "home", create=True) as home:
         home.add_study("old", {"knobs": "all", "seed": 7}, {}, {}, [])
@@ -336,6 +392,7 @@ def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
         for column in ("host", "attempt", "asked"):
             connection.execute(f"ALTER TABLE trial DROP COLUMN {column}")
         connection.execute("DROP TABLE open_run")
+        connection.execute("DROP TABLE lost_run")
         connection.execute("PRAGMA user_version = 1")
     with Home(tmp_path / "home", create=False) as home:
         assert home.study("old").spec == {"knobs": "core-0.2", "seed": 7}

@@ -9,6 +9,7 @@ from typing import TypeVar
 from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.deploy import home_flag
 from lsmtune.analysis.full_memory import full_memory_of
+from lsmtune.analysis.hosts_used import hosts_of
 from lsmtune.analysis.simplification import simplification_of
 from lsmtune.analysis.study_view import (
     COMPARISON,
@@ -102,6 +103,7 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         assumed_cache_bytes=None if spaces is None else assumed_cache_bytes(spec, spaces.ground),
         all_sizes_scale=study.rule is not None,
         own_base=spec.base is not None,
+        hosts=hosts_of(home, study, history.runs),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsmtune.analysis.full_memory import FullMemory
+from lsmtune.analysis.hosts_used import HostUse
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.trades import Trade
 from lsmtune.knobs.types import Knob, Value
@@ -181,7 +182,8 @@ class StudyView:
     of a trial scale too, and the memory limit applies at full size (see rule.py). `simplification`
     is set if the winner was simplified. `trades` are better configs that break one default limit.
     `own_base`: the baseline is the user's file. `families` are the column families of that file,
-    the tuned one first.
+    the tuned one first. `hosts` are the hosts that were used; empty if all runs were on the machine
+    of the command.
     """
 
     name: str
@@ -224,6 +226,7 @@ class StudyView:
     simplification: Simplification | None = None
     trades: tuple[Trade, ...] = ()
     own_base: bool = False
+    hosts: tuple[HostUse, ...] = ()
 
     @property
     def verification(self) -> VerificationView | None:

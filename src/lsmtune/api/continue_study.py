@@ -15,7 +15,8 @@ from lsmtune.errors import Argument, Message, UserError
 from lsmtune.optimizers.registry import check_not_removed, is_removed
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import SYSTEM_KEYS
-from lsmtune.store.home import Home, is_home
+from lsmtune.store.database import is_home
+from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.study.earlier import can_guide
 

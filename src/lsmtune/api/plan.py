@@ -12,7 +12,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.metrics.options_file import families_in, family_document
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground, StudySettings
-from lsmtune.store.home import check_writable
+from lsmtune.store.database import check_writable
 from lsmtune.study.guard import FEWEST
 from lsmtune.study.host_checks import disk_bytes, other_programs_percent
 from lsmtune.study.observer import Observer

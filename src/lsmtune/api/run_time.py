@@ -10,7 +10,8 @@ from statistics import median
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
 from lsmtune.spec import MIN_PAIRS, StudySettings
-from lsmtune.store.home import Home, is_home
+from lsmtune.store.database import is_home
+from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, complete_trials
 from lsmtune.study.fewest_changes import MOST_RUNS
 from lsmtune.study.same_system import check_same_system

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.text import Text
 
 from lsmtune.api.observer import SOON_S, Event, Observer, RunListener, StudySettings
@@ -83,7 +83,7 @@ def _plain_listener(texts: RunTexts) -> Callable[[Event], None]:
         if event.result is not None:
             note(texts.line(event))
         elif event.remark is not None:
-            note(event.remark)
+            note(texts.remark(event))
 
     return show
 
@@ -122,11 +122,14 @@ class TerminalObserver(Observer):
         with console.status(_one_line(f"study {spec.name}")) as status:
 
             def show(event: Event) -> None:
-                if event.host is not None and event.remark is not None:
-                    console.print(Text(event.remark))
-                elif event.result is None:
-                    status.update(_one_line(f"{event.task.title}: {event.phase}"))
-                else:
+                if event.host is not None:
+                    lines = texts.on_hosts(event) or [f"study {spec.name}"]
+                    status.update(Group(*map(_one_line, lines)))
+                if event.result is not None:
                     console.print(Text(texts.line(event)))
+                elif event.host is None:
+                    status.update(_one_line(f"{event.task.title}: {event.phase}"))
+                elif event.remark is not None:
+                    console.print(Text(texts.remark(event)))
 
             yield _Listener(texts, show)

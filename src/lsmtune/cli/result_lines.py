@@ -8,6 +8,7 @@ from lsmtune.cli.output import note, print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import ClaimText, claim_text
+from lsmtune.report.text.hosts_text import host_columns, host_rows, host_sentences
 from lsmtune.report.text.simplification_text import NEEDED_TITLE, needed_lines, needed_sentence
 from lsmtune.report.text.step_text import StepText
 from lsmtune.report.text.summary_text import (
@@ -72,6 +73,7 @@ def summary_lines(view: "StudyView", claim: "Claim") -> list[str]:
     lines += _block(changed_title(claim), _changed_lines(claim))
     lines += _block(f"{NEEDED_TITLE}:", _needed_lines(claim))
     lines += _block(front_title(view), _front_lines(view))
+    lines += _block("Hosts:", _host_lines(view))
     return lines + _block("Notes:", list(_notes(view, text)))
 
 
@@ -158,6 +160,15 @@ def _front_lines(view: "StudyView") -> list[str]:
     ]
     rows = ((str(t.number), *(f"{value:.3f}" for value in t.values)) for t in view.front)
     return table_lines(columns, rows, indent=2)
+
+
+def _host_lines(view: "StudyView") -> list[str]:
+    """Return what each host did as a table, and why attempts were lost."""
+    cells = [each for each in host_columns(view.hosts) if not each.is_sentence]
+    columns = [Column(each.head, each.is_number, at_least=9, drop=each.drop) for each in cells]
+    rows = host_rows(view.hosts, cells)
+    lines = table_lines([Column("host"), *columns], rows, indent=2) if rows else []
+    return lines + [line for text in host_sentences(view.hosts) for line in paragraph(text, 2, 2)]
 
 
 def ended_lines(view: "StudyView") -> list[str]:

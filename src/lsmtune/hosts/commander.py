@@ -266,10 +266,7 @@ class Hosts:
         return events
 
     def _left(self, attempt: str, given: _GivenOut) -> Lost:
-        reason = (
-            f"host {name_of(given.info)} left: its worker ended, or the host does not answer; "
-            "if it comes back with a result, the result is kept"
-        )
+        reason = "its worker ended, or the host does not answer"
         return Lost(attempt, given.info.host, reason, left=True)
 
     def _fetch(self, address: str, attempt: str) -> HostResult | None:

@@ -15,6 +15,7 @@ from lsmtune.report.comparison import Comparison, comparison
 from lsmtune.report.figures import convergence, failures, options
 from lsmtune.report.front import pareto
 from lsmtune.report.front_section import front_section
+from lsmtune.report.hosts_section import hosts_section
 from lsmtune.report.markup import Html, element, section
 from lsmtune.report.online_section import online_sections
 from lsmtune.report.page_texts import PageTexts
@@ -112,6 +113,8 @@ def _sections(
         yield stalls_section(stalled)
     if view.online is None:
         yield failures_section(failures(view))
+    if len(view.hosts) > 1:
+        yield hosts_section(view.hosts)
     yield facts_section(study_facts(view, claim))
     if view.no_search is None:
         yield _method_section(view)

@@ -6,6 +6,7 @@ from typing import Any
 from lsmtune.analysis.claim import Alternative, Claim, claim_of
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.full_memory import FullMemory
+from lsmtune.analysis.hosts_used import HostUse
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
@@ -44,7 +45,20 @@ def show_document(view: StudyView, claim: Claim | None = None) -> dict[str, Any]
         "verification": view.verification and _verification(view.verification),
         "verifications": [_verification(found) for found in view.verifications],
         "claim": claim_document(claim or claim_of(view)),
+        **({"hosts": [_host(use) for use in view.hosts]} if view.hosts else {}),
     }  # fmt: skip
+
+
+def _host(use: HostUse) -> dict[str, Any]:
+    return {
+        "host": use.name,
+        "runs_by_role": {role.value: count for role, count in sorted(use.runs.items())},
+        "measured_s": use.measured_s,
+        "under_way": use.under_way,
+        "lost": use.lost,
+        "lost_s": use.lost_s,
+        "last_reason": use.last_reason,
+    }
 
 
 def _memory(found: FullMemory) -> dict[str, Any]:

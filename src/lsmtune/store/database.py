@@ -97,6 +97,19 @@ MIGRATIONS: tuple[str, ...] = (
         started_at TEXT NOT NULL
     );
     """,
+    # The attempts that hosts lost: each once, with its last loss.
+    """
+    CREATE TABLE lost_run (
+        attempt TEXT PRIMARY KEY,
+        study_id INTEGER NOT NULL REFERENCES study (id),
+        host TEXT NOT NULL,
+        role TEXT NOT NULL,
+        started_at TEXT NOT NULL,
+        ended_at TEXT NOT NULL,      -- when it was known to be lost
+        reason TEXT NOT NULL,
+        back_at TEXT                 -- when its host came back with it (NULL: it did not)
+    );
+    """,
 )
 
 
@@ -151,6 +164,22 @@ _FACTS = """
     (SELECT group_concat(name) FROM sqlite_master WHERE type = 'table')
     FROM pragma_application_id, pragma_user_version
 """
+
+
+def is_home(path: Path) -> bool:
+    """Whether the folder is one in which studies are kept."""
+    return (path / DATABASE).is_file()
+
+
+def check_writable(path: Path) -> None:
+    """Raise UserError if lsmtune cannot write to the folder, or cannot make it."""
+    place = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
+    if place.is_dir() and not os.access(place, os.W_OK | os.X_OK):
+        raise UserError(
+            Argument("home", path),
+            f": lsmtune cannot write to the folder {place}; name another folder, or "
+            "change the permissions of this one",
+        )
 
 
 def open_to_read(database: Path) -> sqlite3.Connection:

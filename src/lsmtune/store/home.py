@@ -15,13 +15,15 @@ from lsmtune.errors import Argument, LsmtuneError, UserError, unknown_word
 from lsmtune.simplified import Simplified
 from lsmtune.store.database import (
     DATABASE,
+    check_writable,
     file_identity,
+    is_home,
     open_to_read,
     open_to_write,
     reason_of,
 )
 from lsmtune.store.evidence import keep_files, kept_files, read_kept
-from lsmtune.store.open_runs import ADD, OpenRun, open_run_of
+from lsmtune.store.open_runs import ADD, ADD_LOST, LostRun, OpenRun, lost_run_of, open_run_of
 from lsmtune.store.records import (
     NewTrial,
     StoredStudy,
@@ -42,22 +44,6 @@ from lsmtune.workloads import Workload
 
 MACHINE = "machine.json"
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-
-
-def is_home(path: Path) -> bool:
-    """Whether the folder is one in which studies are kept."""
-    return (path / DATABASE).is_file()
-
-
-def check_writable(path: Path) -> None:
-    """Raise UserError if lsmtune cannot write to the folder, or cannot make it."""
-    place = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
-    if place.is_dir() and not os.access(place, os.W_OK | os.X_OK):
-        raise UserError(
-            Argument("home", path),
-            f": lsmtune cannot write to the folder {place}; name another folder, or "
-            "change the permissions of this one",
-        )
 
 
 class Home:
@@ -222,9 +208,8 @@ class Home:
         """
         with self._transaction():
             remove_folder(self.evidence / study.name)
-            self._db.execute("DELETE FROM trial WHERE study_id = ?", (study.id,))
-            self._db.execute("DELETE FROM open_run WHERE study_id = ?", (study.id,))
-            self._db.execute("DELETE FROM verification WHERE study_id = ?", (study.id,))
+            for table in ("trial", "open_run", "lost_run", "verification"):
+                self._db.execute(f"DELETE FROM {table} WHERE study_id = ?", (study.id,))  # noqa: S608
             self._db.execute("DELETE FROM study WHERE id = ?", (study.id,))
 
     def update_spec(self, study: StoredStudy, spec: dict[str, Any]) -> StoredStudy:
@@ -280,6 +265,22 @@ class Home:
                 "SELECT * FROM open_run WHERE study_id = ? ORDER BY rowid", (study.id,)
             )
             return [open_run_of(row) for row in rows]
+
+    def add_lost_run(self, study: StoredStudy, run: LostRun) -> None:
+        """Keep that an attempt was lost; it replaces an earlier loss of the same attempt."""
+        self._write(ADD_LOST, run.values(study.id))
+
+    def update_lost_run(self, attempt: str, back_at: str) -> None:
+        """Keep that a host came back with an attempt, if the attempt was lost."""
+        self._write("UPDATE lost_run SET back_at = ? WHERE attempt = ?", (back_at, attempt))
+
+    def lost_runs(self, study: StoredStudy) -> list[LostRun]:
+        """The attempts of a study that hosts lost, the latest loss last."""
+        with self._reading(f"a lost run of study {study.name!r}"):
+            rows = self._db.execute(
+                "SELECT * FROM lost_run WHERE study_id = ? ORDER BY rowid", (study.id,)
+            )
+            return [lost_run_of(row) for row in rows]
 
     def update_engine(self, study: StoredStudy, engine: Mapping[str, Any]) -> StoredStudy:
         """Replace what is kept of the engine and the base."""

@@ -1,7 +1,8 @@
-"""Attempts that are under way on hosts, as rows of the store."""
+"""Attempts on hosts as rows of the store: those that are under way, and those that were lost."""
 
 import sqlite3
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,11 @@ from lsmtune.trials import Role, TrialSpec
 ADD = (
     "INSERT INTO open_run (study_id, attempt, host, role, config, spec, task, asked, started_at) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+ADD_LOST = (
+    "INSERT OR REPLACE INTO lost_run "
+    "(study_id, attempt, host, role, started_at, ended_at, reason, back_at) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
@@ -67,6 +73,36 @@ class OpenRun:
         )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class LostRun:
+    """An attempt that gave no result when it ended, or whose result could not be used.
+
+    `ended_at` is when the loss was noticed. `back_at` is when its host came back with the attempt;
+    None if it did not.
+    """
+
+    attempt: str
+    host: str
+    role: Role
+    started_at: str
+    ended_at: str
+    reason: str
+    back_at: str | None = None
+
+    @property
+    def lost_s(self) -> float:
+        """The time from the start of the attempt to its loss, in seconds."""
+        took = datetime.fromisoformat(self.ended_at) - datetime.fromisoformat(self.started_at)
+        return max(0.0, took.total_seconds())  # the clock may have been set back
+
+    def values(self, study: int) -> tuple[Any, ...]:
+        """Return the values of `ADD_LOST`."""
+        return (
+            study, self.attempt, self.host, self.role, self.started_at, self.ended_at, self.reason,
+            self.back_at,
+        )  # fmt: skip
+
+
 def run_of(attempt: str) -> str:
     """Return the run of an attempt."""
     return attempt.rpartition(".")[0]
@@ -86,3 +122,18 @@ def open_run_of(row: sqlite3.Row) -> OpenRun:
         asked=Asked.from_json(row["asked"]),
         started_at=str(row["started_at"]),
     )
+
+
+def lost_run_of(row: sqlite3.Row) -> LostRun:
+    """Return the row as a record; ValueError or TypeError if it is none."""
+    found = LostRun(
+        attempt=str(row["attempt"]),
+        host=str(row["host"]),
+        role=Role(row["role"]),
+        started_at=str(row["started_at"]),
+        ended_at=str(row["ended_at"]),
+        reason=str(row["reason"]),
+        back_at=None if row["back_at"] is None else str(row["back_at"]),
+    )
+    _ = found.lost_s  # raises for times that are none
+    return found

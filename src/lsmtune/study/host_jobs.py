@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from math import inf
 
 from lsmtune.hosts.task import HostInfo
-from lsmtune.store.open_runs import OpenRun, Rerun, run_of
-from lsmtune.store.records import Asked, StoredStudy, StoredTrial
+from lsmtune.store.open_runs import LostRun, OpenRun, Rerun, run_of
+from lsmtune.store.records import Asked, StoredStudy, StoredTrial, now_text
 from lsmtune.study.runner import REPEATS, Task
 from lsmtune.trials import Role, Status, TrialResult
 
@@ -112,6 +112,11 @@ def job_of(row: OpenRun) -> Job:
         kept.scale, kept.is_long,
     )  # fmt: skip
     return Job((task,), row.run, row.asked, kept.repeats, REPEATS)
+
+
+def lost_run(row: OpenRun, reason: str) -> LostRun:
+    """Return the loss of an attempt, which is noticed now."""
+    return LostRun(row.attempt, row.host, row.role, row.started_at, now_text(), reason)
 
 
 def other_engine(study: StoredStudy, result: TrialResult, host: str) -> str | None:

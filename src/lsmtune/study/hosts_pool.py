@@ -21,6 +21,7 @@ from lsmtune.study.host_jobs import (
     UnderWay,
     is_stored,
     job_of,
+    lost_run,
     name_of,
     new_run,
     other_engine,
@@ -195,6 +196,8 @@ class HostsPool:
             return
         state.waiting = [job for job in state.waiting if job.run != row.run]
         state.under_way[attempt] = UnderWay(job_of(row), name)
+        self._home.update_lost_run(attempt, now_text())
+        self._listener(Event(job_of(row).task, "run", host=name))
 
     def _check_somebody(self) -> None:
         """Raise LsmtuneError if all hosts are set aside, or none was there for a long time."""
@@ -293,7 +296,9 @@ class HostsPool:
         if under_way is None:
             return
         job, host = under_way.job, under_way.host
-        self._listener(Event(job.task, f"{job.task.title}: {event.reason}", host=host))
+        self._home.add_lost_run(self._study, lost_run(self._open[event.attempt], event.reason))
+        why = f"lost, host {host} left" if event.left else event.reason
+        self._listener(Event(job.task, f"{job.task.title}: {why}", host=host))
         self._failed(event, host)
         self._again(event.attempt, job, host)
 
@@ -332,6 +337,7 @@ class HostsPool:
         task, state = job.task, self._state
         if (why := other_engine(self._study, found.result, name)) is not None:
             self._hosts.confirm([found.attempt])
+            self._home.add_lost_run(self._study, lost_run(row, why))
             self._listener(Event(task, f"{why}; it gets no more runs", host=name))
             if name in state.hosts:
                 state.hosts[name].failures, state.hosts[name].why = MOST_FAILURES, why

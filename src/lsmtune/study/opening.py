@@ -32,7 +32,8 @@ from lsmtune.spaces import (
     with_fitting_scale,
 )
 from lsmtune.spec import Ground, StudySettings
-from lsmtune.store.home import Home, is_home
+from lsmtune.store.database import is_home
+from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy
 from lsmtune.study.earlier import check_earlier
 from lsmtune.study.observer import Observer

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, median_metrics
-from lsmtune.report.text.words import TIMES
+from lsmtune.report.text.hosts_text import short_host
+from lsmtune.report.text.words import TIMES, counted
 from lsmtune.spec import StudySettings
 from lsmtune.store.records import StoredTrial, base_runs, complete_trials
 from lsmtune.study.runner import Event
@@ -31,6 +32,10 @@ _PHASES = {
 }
 
 
+_MOST_HOSTS = 8
+"""Number of hosts whose runs a terminal shows at the same time."""
+
+
 class RunTexts:
     """Lines about the runs of a study; they need its baseline, best value and pace so far."""
 
@@ -42,6 +47,7 @@ class RunTexts:
         self._trials = 0
         self._seconds = 0.0
         self._hosts: set[str] = set()
+        self._running: dict[str, str] = {}
 
     def recall(self, trials: Sequence[StoredTrial]) -> None:
         """Take over baseline and best value from the trials of earlier calls."""
@@ -57,7 +63,7 @@ class RunTexts:
         """Return the result of a run, or the part of it that begins."""
         result, title, took = event.result, event.task.title, f"{event.duration_s:.1f} s"
         if event.host is not None:
-            title += f" on {event.host}"
+            title += f" on {short_host(event.host)}"
             self._hosts.add(event.host)
         value = self._value_text(event)
         if result is None:
@@ -70,6 +76,27 @@ class RunTexts:
         elif result.disturbance is not None:
             remark = f"; the result is kept and marked, although {result.disturbance}"
         return f"{title}: {value}{self._figures(result.metrics)} ({took}{remark})"
+
+    def remark(self, event: Event) -> str:
+        """Return the sentence of an event, with a short name of its host."""
+        text = event.remark or ""
+        return text if event.host is None else text.replace(event.host, short_host(event.host))
+
+    def on_hosts(self, event: Event) -> list[str]:
+        """Note an event of a host; return what runs on which host, in at most nine lines."""
+        if event.host is None:
+            return []
+        running, title = self._running, event.task.title
+        running.pop(event.host, None)
+        if event.result is not None:  # another host that ran the same was told to end it
+            running = self._running = {h: ran for h, ran in running.items() if ran != title}
+        elif event.remark is None:
+            running[event.host] = title
+        busy = [(short_host(host), ran) for host, ran in sorted(running.items())]
+        width = max((len(host) for host, _ in busy), default=0)
+        lines = [f"{host:{width}}  {ran}" for host, ran in busy[:_MOST_HOSTS]]
+        more = len(busy) - len(lines)
+        return [*lines, *([f"and {counted(more, 'more host')}"] if more else [])]
 
     def _figures(self, metrics: Metrics) -> str:
         """Return the objective's metrics, and those that show how the workload ran."""

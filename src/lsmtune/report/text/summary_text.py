@@ -38,9 +38,7 @@ def count_text(view: StudyView) -> str:
     trials = counted(counts["total"], "trial")
     numbered = any(trial.number > counts["total"] for trial in view.searched)
     note = " Trial numbers also count baseline, repeat and verification runs." if numbered else ""
-    hosts = {trial.host for trial in view.trials if trial.host is not None}
-    where = f" Hosts: {', '.join(sorted(hosts))}." if hosts else ""
-    return (f"{trials}: {', '.join(parts)}." if parts else f"{trials}.") + note + where
+    return (f"{trials}: {', '.join(parts)}." if parts else f"{trials}.") + note
 
 
 def metrics_title(claim: Claim) -> str:
