@@ -4,11 +4,11 @@ import time
 from dataclasses import dataclass, field
 from math import inf
 
-from lsmtune.hosts.task import HostInfo
+from lsmtune.hosts.compare import short_hash
+from lsmtune.hosts.task import HostInfo, HostResult
 from lsmtune.store.open_runs import OpenRun, Rerun
 from lsmtune.store.records import Asked, StoredStudy
 from lsmtune.study.runner import REPEATS, Task
-from lsmtune.trials import TrialResult
 
 MOST_FAILURES = 3
 """A host that fails as often in a row gets no more runs."""
@@ -111,14 +111,29 @@ def job_of(row: OpenRun) -> Job:
     return Job((task,), row.run, row.asked, kept.repeats, REPEATS)
 
 
-def other_engine(study: StoredStudy, result: TrialResult, host: str) -> str | None:
+def other_engine(study: StoredStudy, found: HostResult, host: str) -> str | None:
     """Return how the RocksDB of a host differs from that of the study; None if it does not."""
-    measured, version = result.measurement, study.engine.get("version")
-    if measured is None or version is None or study.spec.get("engine") != "rocksdb":
-        return None
-    if measured.engine_version == version:
-        return None
-    return (
-        f"host {host} runs RocksDB {measured.engine_version}, but the study runs {version}; "
-        "install the same version on all hosts"
-    )
+    version = study.engine.get("version") if study.spec.get("engine") == "rocksdb" else None
+    origin = study.origin
+    return differing_engine(version, None if origin is None else origin.sha256, found, host)
+
+
+def differing_engine(
+    version: str | None, sha256: str | None, found: HostResult, host: str
+) -> str | None:
+    """Return how the RocksDB of a host differs from this version and library; None if it does not.
+
+    What is None is not compared.
+    """
+    measured, library = found.result.measurement, found.library
+    if measured is not None and version is not None and measured.engine_version != version:
+        return (
+            f"host {host} runs RocksDB {measured.engine_version}, but the study runs {version}; "
+            "install the same version on all hosts"
+        )
+    if sha256 is not None and library is not None and library != sha256:
+        return (
+            f"host {host} loads another library of RocksDB, SHA-256 {short_hash(library)}, but the "
+            f"study runs {short_hash(sha256)}; install the same library on all hosts"
+        )
+    return None
