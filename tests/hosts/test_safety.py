@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import lsmtune
+from fakes.clocks import NEEDS_LIBFAKETIME, off_by
 from fakes.host_processes import (
     Cluster,
     HostProcess,
@@ -25,8 +26,6 @@ from lsmtune.trials import Base
 
 pytestmark = pytest.mark.slow
 
-LIBFAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
-"""A library of Debian that changes the clocks that a process reads."""
 PRIVATE = "only-the-study-may-have-this"
 
 
@@ -146,20 +145,16 @@ def test_a_clock_that_is_off_is_one_sentence(cluster: Cluster) -> None:
         assert finished(events(hosts)[0]).result.clock_jump_s == 0
 
 
-@pytest.mark.skipif(LIBFAKETIME is None, reason="no libfaketime: apt-get install libfaketime")
+@NEEDS_LIBFAKETIME
 @pytest.mark.parametrize("off_s", [300, -300])
-def test_a_process_whose_clock_is_off_is_used_with_a_remark(cluster: Cluster, off_s: int) -> None:
-    worker = cluster.start_worker(
-        f"clock{off_s}",
-        LD_PRELOAD=str(LIBFAKETIME),
-        FAKETIME=f"{off_s:+d}s",
-        FAKETIME_DONT_FAKE_MONOTONIC="1",
-    )
+def test_a_process_whose_clock_is_off_is_used_with_a_remark(
+    cluster: Cluster, tmp_path: Path, off_s: int
+) -> None:
+    worker = cluster.start_worker(f"clock{off_s}", **off_by(off_s, tmp_path))
     with cluster.connect() as hosts:
         (info,) = joined(hosts, worker)
         assert abs(info.clock_offset_s - off_s) < CLOCK_S
         assert info.remark is not None
-        # Dask itself compares only times that it reads from the monotonic clock.
         for number in range(3):
             hosts.start(info.address, host_task(f"f{off_s}-{number}", seconds=0.5))
             result = finished(events(hosts)[0]).result
