@@ -240,7 +240,8 @@ def this_host(
         try:
             home.mkdir(parents=True, exist_ok=True)
             held.enter_context(study_lock(home / "worker.lock", f"home {home}"))
-            host = ThisHost(home, make_engine, orphan_s)
+            # The programs of a trial run in its folder, so a relative path would be another one.
+            host = ThisHost(home.absolute(), make_engine, orphan_s)
         except OSError as error:
             raise UserError(
                 Argument("home", home),
