@@ -13,9 +13,12 @@ from fakes.host_processes import Cluster, HostProcess, host_task, joined, new_cl
 from fakes.libraries import put
 from fakes.patience import PATIENCE_S, eventually
 from lsmtune.api import doctor, doctor_hosts
+from lsmtune.api.doctor import Check
+from lsmtune.cli.doctor import host_lines
 from lsmtune.cli.main import run
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.errors import UserError
 from lsmtune.hosts.compare import Fact, compare_hosts
 from lsmtune.hosts.task import HostInfo, HostResult
 from lsmtune.study.host_jobs import differing_engine
@@ -131,6 +134,18 @@ def test_a_host_with_another_ratio_deviates() -> None:
     assert pairs[-1].time_ratio is None
 
 
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_the_text_fits_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    facts = [Check(fact.name, True, fact.text) for fact in compared(info(), info()).values()]
+    pairs = [pair("alpha-1a2b3c4d", 10, 20), pair("beta-1a2b3c4d", 200, 400)]
+    lines = list(host_lines(doctor_hosts.HostsChecked(facts, pairs, (1 << 20, 1 << 16))))
+    assert max(map(len, lines)) <= columns
+    for each in pairs:
+        (row,) = [line.split() for line in lines if line.startswith(each.host)]
+        assert "2.00" in row  # the ratio is in every width
+
+
 def result(library: str | None, version: str = "0.0.0") -> HostResult:
     """The result of a host that loaded a library."""
     told = measured()
@@ -188,7 +203,7 @@ def states(document: dict[str, Any]) -> dict[str, str]:
     """The state of each check by its name; of several with one name, the worst."""
     found: dict[str, str] = {}
     for each in document["checks"]:
-        state = doctor.Check(**each).state
+        state = Check(**each).state
         if found.get(each["name"]) != "FAIL":
             found[each["name"]] = state
     return found
@@ -318,6 +333,20 @@ def test_no_host_and_wrong_certificates_are_one_sentence(
     document = json.loads(capsys.readouterr().out)
     assert states(document) == {"hosts": "FAIL"}
     assert document["hosts"] == []
+
+
+@pytest.mark.slow
+def test_without_the_engine_here_the_facts_are_compared(
+    cluster: Cluster, check: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> None:
+        raise UserError("RocksDB is missing; install it")
+
+    monkeypatch.setattr(doctor_hosts, "engine_of", refuse)
+    code, document = check(cluster.start_worker("one"))
+    found = states(document)
+    assert (code, found.pop("this machine"), document["hosts"]) == (1, "FAIL", [])
+    assert set(found.values()) == {"ok"}
 
 
 @pytest.mark.slow

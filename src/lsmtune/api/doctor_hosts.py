@@ -160,7 +160,7 @@ def _pair_checks(pairs: Sequence[HostPair]) -> Iterator[Check]:
     fine = set(done) - {each.host for each in different}
     if len(done) > 1:
         share = f"{100 * MOST_DIFFERENCE:.0f} % of the median"
-        note = None if len(fine) == len(done) else "the other hosts have rows of their own"
+        note = None if len(fine) == len(done) else "see the rows above"
         text = f"{len(fine)} of {len(done)} hosts are within {share}"
         yield Check("equal runs", True, text, note)
 
@@ -172,16 +172,16 @@ def _of_host(pair: HostPair, different: Sequence[Deviation]) -> Iterator[Check]:
         yield Check(name, True, f"{pair.problem}, so nothing else ran there", _LATER)
     elif pair.problem is not None:
         yield _problem(name, pair.problem)
-    elif different:
-        text = "; ".join(
+    else:
+        found = [
             f"{each.what} {_figure(each.what, each.value)} (median of all hosts: "
             f"{_figure(each.what, each.usual)})"
             for each in different
-        )
-        yield Check(name, True, text, _SLOW)
-    disturbed = [run.disturbance for run in pair.runs if run.disturbance is not None]
-    if disturbed:
-        yield Check(name, True, disturbed[0], _QUIET)
+        ]
+        disturbed = [run.disturbance for run in pair.runs if run.disturbance is not None]
+        if found or disturbed:
+            text = "; ".join([*found, *disturbed[:1]])
+            yield Check(name, True, text, _QUIET if disturbed else _SLOW)
 
 
 def _figure(what: str, value: float) -> str:

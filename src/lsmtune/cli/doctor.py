@@ -82,6 +82,6 @@ def host_lines(found: "HostsChecked") -> Iterator[str]:
     from lsmtune.report.text.check_text import PAIR_HEADS, pair_note, pair_rows
 
     if rows := pair_rows(found.pairs, found.of_median):
-        columns = [Column("host"), *(Column(head, right=True) for head in PAIR_HEADS)]
+        columns = [Column("host"), *(Column(h, right=True, drop=d) for h, d in PAIR_HEADS.items())]
         yield from (*table_lines(columns, rows), *paragraph(pair_note(found.values)), "")
     yield from check_lines(found.checks, "on these hosts")

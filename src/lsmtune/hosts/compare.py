@@ -53,7 +53,7 @@ class Fact:
         first, *others = self.groups
         total = sum(len(group.hosts) for group in self.groups)
         if not others:
-            text = f"same on all {total} hosts: {first.value}" if total > 1 else first.value
+            text = f"same on all hosts: {first.value}" if total > 1 else first.value
         elif 2 * len(first.hosts) > total:
             text = f"{len(first.hosts)} of {total} hosts: {first.value}; {_named(others)}"
         else:

@@ -19,11 +19,15 @@ from lsmtune.study.opening import describe
 from lsmtune.study.runner import judged
 from lsmtune.system.cancelling import check_cancelled
 from lsmtune.trials import Protocol, TrialSpec
+from lsmtune.units import KIB
 
+_RUNS = 2
 KNOB = "write_buffer_size"
 """The knob of the second run. A small memtable makes many small files, which is slower."""
-_SMALLER = 16
-"""The second run has a memtable that is smaller by this factor, or the smallest possible."""
+_SMALLER = 4
+"""The second run has a memtable that is smaller by this factor."""
+_LEAST_BYTES = 64 * KIB
+"""RocksDB has no smaller memtable."""
 MOST_DIFFERENCE = 0.25
 """Hosts may differ from the median of all hosts by this share."""
 _PROTOCOL = Protocol(probe_reads=100, wall_limit_s=120)
@@ -31,6 +35,8 @@ _WAIT_S = 0.5
 _PATIENCE_S = 600.0
 """How long all runs of a host may take, in seconds. Another study may use the host meanwhile."""
 _FORGET_S = 5.0
+"""How long hosts may take to remove the results, in seconds."""
+_GONE = "its worker ended, or the host does not answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class HostPair:
     @property
     def is_complete(self) -> bool:
         """Whether both runs gave figures."""
-        return len(self.runs) == len(("baseline", "config"))
+        return len(self.runs) == _RUNS
 
     def _ratio(self, value: Callable[[Figures], float]) -> float | None:
         if not self.is_complete:
@@ -102,9 +108,9 @@ class PairPlan:
         """
         self.facts, ground = describe(spec, engine, folder)
         space = knob_space(spec, ground)
-        (knob,) = space.knobs
-        config = space.canonical({KNOB: knob.floor(float(space.base[KNOB]) / _SMALLER)})
-        self.values = int(space.base[KNOB]), int(config[KNOB])
+        usual = int(space.base[KNOB])
+        # A search would not try a size so small, but RocksDB runs it, and much changes.
+        self.values = usual, max(usual // _SMALLER, _LEAST_BYTES)
         self._settings = spec.model_dump(mode="json")
         self._base = ground.base
         self._specs = [
@@ -115,7 +121,7 @@ class PairPlan:
                 protocol=_PROTOCOL,
                 seed=spec.seed,
             )
-            for each in (space.default(), config)
+            for each in (space.default(), {KNOB: self.values[1]})
         ]
 
     def task(self, attempt: str, study: str, number: int) -> HostTask:
@@ -162,7 +168,8 @@ class _Pairs:
             for event in self._hosts.wait(_WAIT_S):
                 pair = self._under_way.pop(event.attempt)
                 if not isinstance(event, Finished):
-                    pair.problem = event.reason
+                    # Nobody waits for the result of a host that left.
+                    pair.problem = _GONE if event.left else event.reason
                     continue
                 self._hosts.confirm([event.attempt])
                 self._take(pair, event.result)
