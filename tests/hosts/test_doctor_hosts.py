@@ -19,6 +19,7 @@ from lsmtune.cli.main import run
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
+from lsmtune.hosts.commander import Event, Hosts
 from lsmtune.hosts.compare import Fact, compare_hosts
 from lsmtune.hosts.task import HostInfo, HostResult
 from lsmtune.study.host_jobs import differing_engine
@@ -333,6 +334,28 @@ def test_no_host_and_wrong_certificates_are_one_sentence(
     document = json.loads(capsys.readouterr().out)
     assert states(document) == {"hosts": "FAIL"}
     assert document["hosts"] == []
+
+
+@pytest.mark.slow
+def test_a_host_that_dies_is_one_row(
+    cluster: Cluster, check: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fine = cluster.start_worker("one")
+    dying = cluster.start_worker("two", TEST_SECONDS=str(PATIENCE_S))
+    before, own_wait = len(dying.ran), Hosts.wait
+
+    def wait(hosts: Hosts, timeout_s: float) -> list[Event]:
+        if dying.popen.poll() is None and len(dying.ran) > before:
+            dying.kill()
+        return own_wait(hosts, timeout_s)
+
+    monkeypatch.setattr(Hosts, "wait", wait)
+    code, document = check(fine, dying)
+    failed = [each["name"] for each in document["checks"] if not each["ok"]]
+    assert (code, failed) == (1, [f"host {name(dying)}"])
+    rows = {each["host"]: each for each in document["hosts"]}
+    assert rows[name(fine)]["problem"] is None
+    assert rows[name(dying)]["base"] is None
 
 
 @pytest.mark.slow
