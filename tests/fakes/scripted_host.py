@@ -8,6 +8,7 @@ import os
 import resource
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import lsmtune
@@ -23,8 +24,9 @@ from lsmtune.hosts.task import HostResult
 from lsmtune.hosts.worker import run_worker
 from lsmtune.spec import StudySettings
 from lsmtune.system.cancelling import check_cancelled
+from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_whole
-from lsmtune.trials import Base, TrialResult, TrialSpec
+from lsmtune.trials import Base, Origin, TrialResult, TrialSpec
 
 RAN = "ran.txt"
 """File in the home of a worker: one line for each trial that began, one for each that ended."""
@@ -42,7 +44,8 @@ def _engine(home: Path) -> Engine:
             time.sleep(0.01)
         _note(home / RAN, f"ended {spec.seed}")
         value = float(spec.settings.get("value", study_value(spec)))
-        result = measured(write_amp=value * _level(home))
+        time_s = float(os.environ.get("TEST_TIME_S", "1"))
+        result = measured(write_amp=value * _level(home), total_s=time_s)
         version = os.environ.get("TEST_ENGINE", "0.0.0")
         assert result.measurement is not None
         other = result.measurement.model_copy(update={"engine_version": version})
@@ -67,6 +70,10 @@ def study_value(spec: TrialSpec) -> float:
 
 class _Engine(ScriptedEngine):
     """It also keeps random bytes as evidence, if the settings say how many."""
+
+    @property
+    def library(self) -> Origin:
+        return Origin(source="test", sha256=os.environ.get("TEST_LIBRARY", "0" * 64))
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         outcome = super().run(spec, base, places, watch)
@@ -107,6 +114,9 @@ def main(role: str, address: str, folder: str, certificates: str) -> None:
     else:
         this_host.Outbox = _Outbox  # type: ignore[misc]
         this_host.__version__ = os.environ.get("TEST_VERSION", lsmtune.__version__)
+        if "TEST_KERNEL" in os.environ:
+            facts = replace(describe_host(), kernel=os.environ["TEST_KERNEL"])
+            this_host.describe_host = lambda: facts
         if "TEST_CLOCK_S" in os.environ:
             own_clock, ahead_s = time.time, float(os.environ["TEST_CLOCK_S"])
             time.time = lambda: own_clock() + ahead_s
@@ -117,6 +127,8 @@ def main(role: str, address: str, folder: str, certificates: str) -> None:
         orphan_s = float(os.environ.get("TEST_ORPHAN_S", "60"))
 
         def engine(_: StudySettings) -> Engine:
+            if "TEST_NO_ENGINE" in os.environ:
+                raise lsmtune.UserError(os.environ["TEST_NO_ENGINE"])
             return _engine(home)
 
         def say(text: str) -> None:

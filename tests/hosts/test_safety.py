@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import lsmtune
+from fakes.clocks import NEEDS_LIBFAKETIME, off_by
 from fakes.host_processes import (
     Cluster,
     HostProcess,
@@ -20,6 +21,7 @@ from fakes.patience import PATIENCE_S, eventually
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.hosts.commander import Lost
 from lsmtune.hosts.connect import connect
+from lsmtune.hosts.task import CLOCK_S
 from lsmtune.trials import Base
 
 pytestmark = pytest.mark.slow
@@ -141,6 +143,25 @@ def test_a_clock_that_is_off_is_one_sentence(cluster: Cluster) -> None:
         assert re.search(r"\b(29\d|30\d) s ahead", info.remark)
         hosts.start(info.address, host_task("t-1"))
         assert finished(events(hosts)[0]).result.clock_jump_s == 0
+
+
+@NEEDS_LIBFAKETIME
+@pytest.mark.parametrize("off_s", [300, -300])
+def test_a_process_whose_clock_is_off_is_used_with_a_remark(
+    cluster: Cluster, tmp_path: Path, off_s: int
+) -> None:
+    worker = cluster.start_worker(f"clock{off_s}", **off_by(off_s, tmp_path))
+    with cluster.connect() as hosts:
+        (info,) = joined(hosts, worker)
+        assert abs(info.clock_offset_s - off_s) < CLOCK_S
+        assert info.remark is not None
+        for number in range(3):
+            hosts.start(info.address, host_task(f"f{off_s}-{number}", seconds=0.5))
+            result = finished(events(hosts)[0]).result
+            assert result.clock_jump_s == 0
+            assert result.duration_s >= 0.5
+            hosts.confirm([result.attempt])
+        assert eventually(lambda: not any(each.kept for each in hosts.hosts()))
 
 
 def test_a_second_worker_with_the_same_home_is_refused(cluster: Cluster) -> None:

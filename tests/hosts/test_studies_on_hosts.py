@@ -2,6 +2,7 @@
 
 import signal
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,14 @@ import pytest
 from fakes.host_processes import Cluster, HostProcess, joined
 from fakes.patience import PATIENCE_S, eventually
 from fakes.scripted_tune import check_once, count, searched, settings, stored, tune
+from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.errors import LsmtuneError
 from lsmtune.optimizers.pending import with_pending
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.store.home import Home
 from lsmtune.study.history import History
 from lsmtune.study.record import read_record
-from lsmtune.trials import Role
+from lsmtune.trials import Origin, Role
 
 pytestmark = pytest.mark.slow
 
@@ -154,4 +156,26 @@ def test_a_host_with_another_version_of_the_engine_gets_no_more_runs(
         assert len({trial.host for trial in trials}) == 1
         usual.end()
         with pytest.raises(LsmtuneError, match=r"9\.9\.9"):
+            tune(tmp_path / "home", hosts, settings(trials=5))
+
+
+def test_a_host_with_another_library_gets_no_more_runs(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin = Origin(source="test", sha256="a" * 64)
+    own_facts = ScriptedEngine.describe
+    monkeypatch.setattr(
+        ScriptedEngine,
+        "describe",
+        lambda engine, workdir: replace(own_facts(engine, workdir), origin=origin),
+    )
+    other = cluster.start_worker("one", TEST_LIBRARY="b" * 64)
+    usual = cluster.start_worker("two", TEST_LIBRARY="a" * 64)
+    with cluster.connect() as hosts:
+        joined(hosts, other, usual)
+        trials = tune(tmp_path / "home", hosts, settings(trials=4))
+        check_once(trials, 4)
+        assert {str(trial.host)[-8:] for trial in trials} == {usual.host}
+        usual.end()
+        with pytest.raises(LsmtuneError, match=r"bbbbbbbb\b.*aaaaaaaa\b"):
             tune(tmp_path / "home", hosts, settings(trials=5))

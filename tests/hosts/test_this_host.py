@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from fakes.host_processes import STUDY, host_task
-from lsmtune.engines.base import Engine
+from lsmtune.engines.base import Engine, Outcome, Places, Watch
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.hosts.outbox import Outbox
 from lsmtune.hosts.task import HostResult, HostTask
 from lsmtune.hosts.this_host import ThisHost, this_host
 from lsmtune.system.cancelling import check_cancelled
-from lsmtune.trials import TrialResult, TrialSpec
+from lsmtune.trials import Base, TrialResult, TrialSpec
 
 Script = Callable[[TrialSpec], TrialResult]
 
@@ -205,3 +205,26 @@ def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="home ="), host(tmp_path / "file", simple):
         pass
+
+
+def test_a_relative_home_gives_trials_an_absolute_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+
+    class Noting(ScriptedEngine):
+        def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
+            found.append(places)
+            return super().run(spec, base, places, watch)
+
+    def make_engine(_: object) -> Engine:
+        engine = Noting(simple)
+        engine.times_matter = False
+        return engine
+
+    monkeypatch.chdir(tmp_path)
+    with this_host(Path("home"), make_engine, 60) as one:
+        assert one.start(host_task("a-1")).result(60).problem is None
+    (places,) = found
+    assert places.workdir.is_absolute()
+    assert places.templates.is_absolute()

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.base import Engine
 from lsmtune.engines.libraries.installed import (
     default_engine,
     engines_folder,
@@ -34,7 +33,7 @@ from lsmtune.workloads import EngineName
 
 ABSENT = "not available"
 """Start of the detail of an optional part that is missing."""
-_INSTALL = "`lsmtune engines install rocksdb` installs RocksDB"
+INSTALL = "`lsmtune engines install rocksdb` installs RocksDB"
 _ONLY_DB_BENCH = "the workloads mixgraph and trace, and for `lsmtune reproduce`"
 _LEAST_FREE_BYTES = 2 * GIB
 _LEAST_OPEN_FILES = 1024
@@ -108,7 +107,7 @@ def calibrate(program: str | None, home_path: Path, observer: Observer | None = 
             Home(home_path, create=True) as home,
             watch.working("calibrating", delay_s=0) as show,
         ):
-            machine = calibrated(_usual_rocksdb(program), home.work, show)
+            machine = calibrated(engine_of(usual_rocksdb(program)), home.work, show)
             text = machine.model_dump_json(indent=2) + "\n"
             write_file(home.machine_path, text, "machine", home.path)
     except LsmtuneError as error:
@@ -122,11 +121,14 @@ def calibrate(program: str | None, home_path: Path, observer: Observer | None = 
     return Check("calibration", True, detail)
 
 
-def _usual_rocksdb(program: str | None) -> Engine:
+def usual_rocksdb(program: str | None, **keys: Any) -> StudySettings:
+    """Return settings with these keys and the db_bench that the user named, else with the RocksDB
+    of a new study.
+    """
     engines = installed_engines(engines_folder()) if program is None and has_driver() else []
     if (engine := default_engine(engines)) is None:
-        return make_engine("rocksdb", program or PROGRAMS["rocksdb"])
-    return engine_of(StudySettings(rocksdb=engine.record.version))
+        return StudySettings(program=program or PROGRAMS["rocksdb"], **keys)
+    return StudySettings(rocksdb=engine.record.version, **keys)
 
 
 def _systems(program: str | None) -> list[Check]:
@@ -140,7 +142,7 @@ def _systems(program: str | None) -> list[Check]:
         library = Check("RocksDB", db_bench.ok, f"{ABSENT}: {NO_DRIVER}", BUILD_DRIVER)
     elif library is None:
         detail = f"{ABSENT}: no version is installed"
-        library = Check("RocksDB", db_bench.ok, detail, _INSTALL)
+        library = Check("RocksDB", db_bench.ok, detail, INSTALL)
     elif library.ok and not db_bench.ok and program is None:
         fix = f"lsmtune needs db_bench only for {_ONLY_DB_BENCH}: {db_bench.fix}"
         db_bench = Check("db_bench", True, f"{ABSENT}: {db_bench.detail}", fix)
@@ -157,7 +159,7 @@ def _library() -> Check | None:
         with scratch() as folder:
             prove(engine.library, engine.record.version, folder)
     except UserError as error:
-        return Check("RocksDB", False, error.message.with_flags(), _INSTALL)
+        return Check("RocksDB", False, error.message.with_flags(), INSTALL)
     return Check("RocksDB", True, f"{engine.record.text}, {engine.library}")
 
 

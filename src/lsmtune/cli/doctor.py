@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsmtune.cli.flags import DEFAULT_HOME, Home, Json, Program
+from lsmtune.cli.flags import DEFAULT_HOME, Certificates, Home, Insecure, Json, Program
 from lsmtune.cli.output import print_json, say_all
 from lsmtune.cli.tables import Column, paragraph, table_lines
 
 if TYPE_CHECKING:
     from lsmtune.api.doctor import Check
+    from lsmtune.api.doctor_hosts import HostsChecked
 
 
 def doctor(
@@ -22,52 +23,65 @@ def doctor(
             "--calibrate", help="Fit the simulator to this machine with about six short runs."
         ),
     ] = False,
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Check instead that the hosts of this scheduler, tls://IP:8786, are equal [none].",
+        ),
+    ] = None,
+    certificates: Certificates = None,
+    insecure: Insecure = False,
     as_json: Json = False,
 ) -> None:
     """Check what tuning needs: RocksDB, disk space, open files, a quiet machine.
 
     An installed version of RocksDB or db_bench is enough. MyRocks, the embedded
-    stores and go-ycsb are optional. The exit code is 1 if a check fails.
+    stores and go-ycsb are optional. With --hosts, each host runs the baseline and one
+    config, for a few seconds. The exit code is 1 if a check fails.
     """
     from lsmtune.api import doctor as api
+    from lsmtune.api.doctor_hosts import doctor_hosts
     from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.errors import UserError
 
-    observer = TerminalObserver()
-    checks = api.doctor(program, home, observer)
-    if calibrate:
-        checks.append(api.calibrate(program, home, observer))
+    observer, found = TerminalObserver(), None
+    if hosts is None:
+        checks = api.doctor(program, home, observer)
+        if calibrate:
+            checks.append(api.calibrate(program, home, observer))
+    elif calibrate:
+        raise UserError("--calibrate: not allowed with --hosts; it calibrates this machine")
+    else:
+        found = doctor_hosts(
+            hosts, certificates, insecure=insecure, program=program, observer=observer
+        )
+        checks = found.checks
     ok = all(check.ok for check in checks)
     if as_json:
-        print_json({"ok": ok, "checks": [check.document() for check in checks]})
+        rest = {} if found is None else {"hosts": found.documents()}
+        print_json({"ok": ok, "checks": [check.document() for check in checks], **rest})
     else:
-        say_all(check_lines(checks))
+        say_all(check_lines(checks) if found is None else host_lines(found))
     if not ok:
         raise typer.Exit(1)
 
 
-def check_lines(checks: "Sequence[Check]") -> Iterator[str]:
+def check_lines(checks: "Sequence[Check]", subject: str = "here") -> Iterator[str]:
     """Give the checks as a table; a second row has the fix, or a note if the check passed."""
-    rows = []
-    for check in checks:
-        rows.append((check.name, check.state, check.detail))
-        if check.fix is not None:
-            rows.append(("", "note" if check.ok else "fix", check.fix))
+    from lsmtune.report.text.check_text import check_rows, verdict_text
+
     columns = [Column("check", at_least=13), Column("state", at_least=5), Column("result")]
-    yield from table_lines(columns, rows)
+    yield from table_lines(columns, check_rows(checks))
     yield ""
-    yield from paragraph(verdict_text(checks))
+    yield from paragraph(verdict_text(checks, subject))
 
 
-def verdict_text(checks: "Sequence[Check]") -> str:
-    """Return in one or two sentences whether RocksDB can be tuned here, and what is missing."""
-    failed = [check.name for check in checks if not check.ok]
-    absent = [check.name for check in checks if check.state == "absent"]
-    warned = [check.name for check in checks if check.state == "warn"]
-    text = (
-        f'Not ready: {", ".join(failed)}. Do what the table says at "fix".'
-        if failed
-        else "RocksDB can be tuned here."
-    )
-    if warned:
-        text += f" Look at the notes: {', '.join(warned)}."
-    return text + (f" Not installed (optional): {', '.join(absent)}." if absent else "")
+def host_lines(found: "HostsChecked") -> Iterator[str]:
+    """Give the runs of the hosts as a table, then the checks."""
+    from lsmtune.report.text.check_text import PAIR_HEADS, pair_note, pair_rows
+
+    if rows := pair_rows(found.pairs, found.of_median):
+        columns = [Column("host"), *(Column(h, right=True, drop=d) for h, d in PAIR_HEADS.items())]
+        yield from (*table_lines(columns, rows), *paragraph(pair_note(found.values)), "")
+    yield from check_lines(found.checks, "on these hosts")

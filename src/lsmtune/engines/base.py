@@ -155,6 +155,15 @@ class Borrowed(Protocol):
         """Restore the settings from before the study; LsmtuneError if that fails."""
 
 
+@runtime_checkable
+class UsesLibrary(Protocol):
+    """An engine that loads a library of RocksDB."""
+
+    @property
+    def library(self) -> Origin:
+        """Source and content of the library."""
+
+
 class TrialFailedError(LsmtuneError):
     """A trial that has no measurement. `status` is the kind of the failure, the message its reason.
 

@@ -15,8 +15,10 @@ from lsmtune.trials import Base, TrialResult, TrialSpec
 ATTEMPT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 """Pattern of the names of attempts, which are also names of folders."""
 
-_CLOCK_S = 5.0
+CLOCK_S = 5.0
 """Clocks that differ by less are not remarked: a slow answer can look like that."""
+SET_CLOCKS = "set the clocks, for example with NTP"
+"""Advice about a clock that is off."""
 ZIPPED = ".gz"
 """Suffix of a file that a home stores as it is, because it is compressed already."""
 
@@ -64,8 +66,9 @@ class HostTask(BaseModel):
 class HostResult(BaseModel):
     """The result of an attempt, as its host measured it.
 
-    `clock_jump_s` says by how many seconds the clock was set meanwhile. `evidence` has the files to
-    keep by the engine's names, each compressed by gzip.
+    `library` is the SHA-256 of the RocksDB library that the host loaded; None if the engine loads
+    none. `clock_jump_s` says by how many seconds the clock was set meanwhile. `evidence` has the
+    files to keep by the engine's names, each compressed by gzip.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -78,6 +81,7 @@ class HostResult(BaseModel):
     started_at: str
     duration_s: float
     clock_jump_s: float
+    library: str | None = None
     evidence: dict[str, bytes] = Field(default={}, exclude=True)
 
     def write_evidence(self, folder: Path) -> dict[str, Path]:
@@ -107,6 +111,7 @@ class HostInfo(BaseModel):
 
     `host` is the same whenever a worker with the same home runs; it is empty if the worker does not
     answer. `address` is that of the worker, which is another one after each new connection.
+    `libraries` has the SHA-256 of the installed RocksDB by version.
     `running` is the attempt that runs, `study` its study, `kept` are the attempts, by study, whose
     results nobody has confirmed. `clock_offset_s` is by how much the host's clock is ahead of ours.
     `problem` says why the host cannot be used.
@@ -123,6 +128,7 @@ class HostInfo(BaseModel):
     storage: StorageFacts | None = None
     now_s: float = 0.0
     clock_offset_s: float = 0.0
+    libraries: dict[str, str] = {}
     running: str | None = None
     study: str | None = None
     commander: str | None = None
@@ -130,12 +136,16 @@ class HostInfo(BaseModel):
     problem: str | None = None
 
     @property
-    def remark(self) -> str | None:
-        """What is odd about the host although it can be used, as a sentence; None if nothing."""
-        if abs(self.clock_offset_s) < _CLOCK_S:
+    def clock_text(self) -> str | None:
+        """By how much the host's clock is off, in words; None if it is right."""
+        if abs(self.clock_offset_s) < CLOCK_S:
             return None
         side = "ahead of" if self.clock_offset_s > 0 else "behind"
-        return (
-            f"host {self.host} ({self.node}): its clock is {abs(self.clock_offset_s):.0f} s {side} "
-            "the clock of this machine; set the clocks, for example with NTP"
-        )
+        return f"{abs(self.clock_offset_s):.0f} s {side} the clock of this machine"
+
+    @property
+    def remark(self) -> str | None:
+        """What is odd about the host although it can be used, as a sentence; None if nothing."""
+        if self.clock_text is None:
+            return None
+        return f"host {self.host} ({self.node}): its clock is {self.clock_text}; {SET_CLOCKS}"

@@ -18,7 +18,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from lsmtune import __version__
-from lsmtune.engines.base import Borrowed, Engine, Places, Watch
+from lsmtune.engines.base import Borrowed, Engine, Places, UsesLibrary, Watch
+from lsmtune.engines.libraries.installed import library_hashes
 from lsmtune.errors import Argument, Cancelled, LsmtuneError, UserError
 from lsmtune.hosts.outbox import Outbox
 from lsmtune.hosts.task import HostInfo, HostResult, HostTask, Summary
@@ -83,6 +84,7 @@ class ThisHost:
             python=platform.python_version(),
             facts=describe_host(),
             storage=describe_storage(self._home),
+            libraries=library_hashes(),
             now_s=time.time(),
             running=running and running.task.attempt,
             study=running and running.task.study,
@@ -194,6 +196,7 @@ class ThisHost:
                     started_at=started_at,
                     duration_s=time.monotonic() - started,
                     clock_jump_s=clock.jump_s(),
+                    library=engine.library.sha256 if isinstance(engine, UsesLibrary) else None,
                 )
                 self.outbox.put(result, outcome.evidence)
 
@@ -237,7 +240,8 @@ def this_host(
         try:
             home.mkdir(parents=True, exist_ok=True)
             held.enter_context(study_lock(home / "worker.lock", f"home {home}"))
-            host = ThisHost(home, make_engine, orphan_s)
+            # The programs of a trial run in its folder, so a relative path would be another one.
+            host = ThisHost(home.absolute(), make_engine, orphan_s)
         except OSError as error:
             raise UserError(
                 Argument("home", home),

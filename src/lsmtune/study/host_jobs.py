@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from lsmtune.hosts.task import HostInfo
+from lsmtune.hosts.compare import short_hash
+from lsmtune.hosts.task import HostInfo, HostResult
 from lsmtune.store.open_runs import LostRun, OpenRun, Rerun, run_of
 from lsmtune.store.records import Asked, StoredStudy, StoredTrial, now_text
 from lsmtune.study.runner import REPEATS, Task
-from lsmtune.trials import Role, Status, TrialResult
+from lsmtune.trials import Role, Status
 
 MOST_FAILURES = 3
 """A host that fails as often in a row gets no more runs."""
@@ -119,17 +120,32 @@ def lost_run(row: OpenRun, reason: str) -> LostRun:
     return LostRun(row.attempt, row.host, row.role, row.started_at, now_text(), reason)
 
 
-def other_engine(study: StoredStudy, result: TrialResult, host: str) -> str | None:
+def other_engine(study: StoredStudy, found: HostResult, host: str) -> str | None:
     """Return how the RocksDB of a host differs from that of the study; None if it does not."""
-    measured, version = result.measurement, study.engine.get("version")
-    if measured is None or version is None or study.spec.get("engine") != "rocksdb":
-        return None
-    if measured.engine_version == version:
-        return None
-    return (
-        f"host {host} runs RocksDB {measured.engine_version}, but the study runs {version}; "
-        "install the same version on all hosts"
-    )
+    version = study.engine.get("version") if study.spec.get("engine") == "rocksdb" else None
+    origin = study.origin
+    return differing_engine(version, None if origin is None else origin.sha256, found, host)
+
+
+def differing_engine(
+    version: str | None, sha256: str | None, found: HostResult, host: str
+) -> str | None:
+    """Return how the RocksDB of a host differs from this version and library; None if it does not.
+
+    What is None is not compared.
+    """
+    measured, library = found.result.measurement, found.library
+    if measured is not None and version is not None and measured.engine_version != version:
+        return (
+            f"host {host} runs RocksDB {measured.engine_version}, but the study runs {version}; "
+            "install the same version on all hosts"
+        )
+    if sha256 is not None and library is not None and library != sha256:
+        return (
+            f"host {host} loads another library of RocksDB, SHA-256 {short_hash(library)}, but the "
+            f"study runs {short_hash(sha256)}; install the same library on all hosts"
+        )
+    return None
 
 
 def is_stored(row: OpenRun, trials: Sequence[StoredTrial]) -> bool:

@@ -335,7 +335,7 @@ class HostsPool:
         self._state.idle.clear()
         job, name = (under_way.job, under_way.host) if under_way else (job_of(row), row.host)
         task, state = job.task, self._state
-        if (why := other_engine(self._study, found.result, name)) is not None:
+        if (why := other_engine(self._study, found, name)) is not None:
             self._hosts.confirm([found.attempt])
             self._home.add_lost_run(self._study, lost_run(row, why))
             self._listener(Event(task, f"{why}; it gets no more runs", host=name))

@@ -47,12 +47,16 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class StorageFacts:
-    """Where a path is stored: file system, device and its kind (None if unknown), free bytes."""
+    """Where a path is stored: file system, device and its kind (None if unknown), free bytes.
+
+    `model` is the product name of the disk; None where the kernel does not tell.
+    """
 
     fs_type: str | None
     device: str | None
     free_bytes: int
     rotational: bool | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -130,17 +134,24 @@ def describe_storage(path: Path) -> StorageFacts:
         return StorageFacts(None, None, free_bytes(place))
     # The deepest mount holds the path; of two on one point the later one hides the earlier.
     mount = max(reversed(around), key=lambda each: len(Path(each.mountpoint).parts))
-    return StorageFacts(mount.fstype, mount.device, free_bytes(place), _is_rotational(place))
+    rotational = _text_of_disk(place, "queue/rotational")
+    return StorageFacts(
+        mount.fstype,
+        mount.device,
+        free_bytes(place),
+        None if rotational is None else rotational == "1",
+        _text_of_disk(place, "device/model") or None,
+    )
 
 
-def _is_rotational(place: Path) -> bool | None:
-    """Return True for a rotating disk, False for an SSD, None if the kernel does not say."""
+def _text_of_disk(place: Path, name: str) -> str | None:
+    """Return the text of a file that the kernel has for the disk; None if it has none."""
     number = place.stat().st_dev
     block = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
     # A partition has no queue of its own; its disk is the folder above.
     for folder in (block.resolve(), block.resolve().parent):
         try:
-            return (folder / "queue" / "rotational").read_text().strip() == "1"
+            return (folder / name).read_text().strip()
         except OSError:
             continue
     return None

@@ -16,7 +16,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
-from lsmtune.trials import Base, Status, TrialSpec
+from lsmtune.trials import Base, Origin, Status, TrialSpec
 from lsmtune.workloads import Workload
 
 __all__ = ["Embedded"]
@@ -47,6 +47,11 @@ class Embedded:
         """The store, and the settings that stores have in common."""
         return load(self.name)
 
+    @property
+    def library(self) -> Origin:
+        """Source and content of the library of RocksDB."""
+        return self._rocksdb.origin
+
     def describe(self, workdir: Path) -> EngineFacts:
         """Return the version of each store; UserError if a store cannot be used."""
         stores = [str(store) for store in self.catalogue.knob("store").values]
@@ -56,7 +61,7 @@ class Embedded:
             assertions_enabled=False,
             options="",
             codecs=None,
-            origin=self._rocksdb.origin,
+            origin=self.library,
         )
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:

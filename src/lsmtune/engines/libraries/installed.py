@@ -103,6 +103,20 @@ def engine_of_version(engines: Sequence[Installed], version: str) -> Installed |
     return next((one for one in reversed(engines) if one.record.version == version), None)
 
 
+def library_hashes() -> dict[str, str]:
+    """Return the SHA-256 of the library of each installed version, by version.
+
+    They are those of the records; the files are not read. Empty if a record cannot be read, which
+    a trial reports.
+    """
+    try:
+        engines = installed_engines(engines_folder())
+    except UserError:
+        return {}
+    found = {one.record.version: engine_of_version(engines, one.record.version) for one in engines}
+    return {version: one.record.sha256 for version, one in found.items() if one is not None}
+
+
 def release_of(version: str) -> str:
     """Return the version of RocksDB without the number of its package.
 

@@ -30,7 +30,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_reader import read_log
-from lsmtune.trials import Base, Protocol, Status, TrialSpec
+from lsmtune.trials import Base, Origin, Protocol, Status, TrialSpec
 
 __all__ = ["Driver", "LibraryRocksDB", "library_engine"]
 
@@ -63,6 +63,11 @@ class LibraryRocksDB(RocksDB):
         super().__init__(driver)
         self._driver = driver
 
+    @property
+    def library(self) -> Origin:
+        """Source and content of the library."""
+        return self._driver.origin
+
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
         """Return the defaults, or the user's options as this RocksDB runs them."""
         base = super().base(facts, own, workdir)
@@ -91,6 +96,11 @@ class Driver:
 
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
+
+    @property
+    def origin(self) -> Origin:
+        """Source and content of the library."""
+        return self._loaded.origin
 
     @property
     def cannot_set(self) -> frozenset[str]:
@@ -128,7 +138,7 @@ class Driver:
             assertions_enabled=self._has_assertions,
             options=own_options(opened["options"]),
             codecs=linked_codecs(database),
-            origin=self._loaded.origin,
+            origin=self.origin,
             unprinted=self._cache(log.options),
         )
 
