@@ -37,7 +37,9 @@ def _engine(home: Path) -> Engine:
             check_cancelled()
             time.sleep(0.01)
         _note(home, f"ended {spec.seed}")
-        result = measured(write_amp=float(spec.settings.get("value", study_value(spec))))
+        value = float(spec.settings.get("value", study_value(spec)))
+        others = float(os.environ.get("TEST_OTHERS_PERCENT", "0"))
+        result = measured(write_amp=value, others_cpu_percent=others)
         version = os.environ.get("TEST_ENGINE", "0.0.0")
         assert result.measurement is not None
         other = result.measurement.model_copy(update={"engine_version": version})

@@ -10,7 +10,7 @@ from fakes.patience import PATIENCE_S, eventually
 from fakes.scripted_tune import settings, simplified, stored, tune, verified
 from lsmtune.hosts.commander import Hosts
 from lsmtune.store.records import StoredTrial
-from lsmtune.trials import Role
+from lsmtune.trials import Role, Status
 
 pytestmark = pytest.mark.slow
 
@@ -18,8 +18,9 @@ TRIALS = 6
 NAMES = ("one", "two", "three")
 
 
-def start(cluster: Cluster, hosts: Hosts, seconds: float) -> None:
-    joined(hosts, *(cluster.start_worker(name, TEST_SECONDS=str(seconds)) for name in NAMES))
+def start(cluster: Cluster, hosts: Hosts, seconds: float, others_percent: float = 0.0) -> None:
+    env = {"TEST_SECONDS": str(seconds), "TEST_OTHERS_PERCENT": str(others_percent)}
+    joined(hosts, *(cluster.start_worker(name, **env) for name in NAMES))
 
 
 def whole_pairs(home: Path) -> dict[int, set[str | None]]:
@@ -120,3 +121,18 @@ def test_a_killed_simplification_goes_on_with_the_same_runs(
     assert runs(there) == runs(here)
     with cluster.connect() as hosts:
         assert simplified(there, hosts, spec) == decided
+
+
+def test_at_most_five_runs_are_repeated_because_others_disturb_the_hosts(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    home, spec = tmp_path / "home", settings(trials=TRIALS)
+    tune(home, None, spec)
+    with cluster.connect() as hosts:
+        start(cluster, hosts, 0.05, others_percent=50.0)
+        simplified(home, hosts, spec)
+    runs = [trial for trial in stored(home) if trial.role is Role.SIMPLIFY]
+    disturbed = [run for run in runs if run.result.status is Status.DISTURBED]
+    assert len(disturbed) == 5
+    of_run = Counter((hash(run.config), run.spec.seed) for run in disturbed)
+    assert sorted(of_run.values()) == [1, 2, 2]
