@@ -129,12 +129,20 @@ class Cluster:
         assert eventually(lambda: "started" in commander.text), commander.text
         return commander
 
-    def start_tune(self, home: Path, trials: int) -> HostProcess:
+    def start_tune(self, home: Path, trials: int, pairs: int = 0) -> HostProcess:
         """Start a study on the hosts, or go on with it."""
-        program = ["fakes.scripted_tune", self.address, str(self.keys), str(home), str(trials)]
-        tune = self._run("tune", program, {})
-        self.workers.append(tune)
-        return tune
+        return self._start_study("tune", home, trials, pairs)
+
+    def start_simplify(self, home: Path, trials: int) -> HostProcess:
+        """Simplify the winner of a study on the hosts."""
+        return self._start_study("simplify", home, trials)
+
+    def _start_study(self, what: str, home: Path, trials: int, pairs: int = 0) -> HostProcess:
+        place = [self.address, str(self.keys), str(home)]
+        program = ["fakes.scripted_tune", what, *place, str(trials), str(pairs)]
+        study = self._run("tune", program, {})
+        self.workers.append(study)
+        return study
 
     @contextmanager
     def connect(self, alive_s: float = 0.5) -> Iterator[Hosts]:

@@ -1,9 +1,12 @@
 """A study on hosts as a process, so that it can be killed; the engine is scripted.
 
-Arguments: address, folder of the certificates, home, number of trials.
+Arguments: tune or simplify, address, folder of the certificates, home, number of trials, number
+of pairs.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +16,16 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.connect import connect
+from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.database import DATABASE
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import run_of
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.search import run_search
-from lsmtune.study.verify import verify_contenders
+from lsmtune.study.session import Session
+from lsmtune.study.simplify import simplify_winner
+from lsmtune.study.verify import verify, verify_contenders
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 
@@ -37,17 +43,38 @@ def _script(spec: TrialSpec) -> TrialResult:
     return measured(write_amp=study_value(spec))
 
 
-def tune(home: Path, hosts: Hosts | None, spec: StudySettings) -> list[StoredTrial]:
-    """Run the study and return its trials."""
+@contextmanager
+def _opened(home: Path, hosts: Hosts | None, spec: StudySettings) -> Iterator[Session]:
+    """Open the study; afterwards no attempt may be left."""
     with (
         Home(home, create=True) as opened,
         open_study(opened, spec, ScriptedEngine(_script), hosts=hosts) as study,
     ):
+        yield study
+        assert opened.open_runs(study.stored) == []
+
+
+def tune(home: Path, hosts: Hosts | None, spec: StudySettings) -> list[StoredTrial]:
+    """Run the study and return its trials."""
+    with _opened(home, hosts, spec) as study:
         run_search(study)
         if spec.pairs:
             verify_contenders(study)
-        assert opened.open_runs(study.stored) == []
-        return opened.trials(study.stored)
+        return study.home.trials(study.stored)
+
+
+def verified(home: Path, hosts: Hosts | None, spec: StudySettings, pairs: int) -> None:
+    """Run so many pairs of the winner of the study."""
+    with _opened(home, hosts, spec) as study:
+        verify(study, study.spec.scale, study.spec.workload, pairs=pairs)
+
+
+def simplified(home: Path, hosts: Hosts | None, spec: StudySettings) -> Simplified:
+    """Simplify the winner of the study and return what was decided."""
+    with _opened(home, hosts, spec) as study:
+        simplify_winner(study)
+        assert study.stored.simplified is not None
+        return study.stored.simplified
 
 
 def stored(home: Path) -> list[StoredTrial]:
@@ -77,9 +104,12 @@ def check_once(trials: list[StoredTrial], number: int) -> None:
     assert len(set(runs)) == len(runs)
 
 
-def main(address: str, keys: str, home: str, trials: str) -> None:
+def main(what: str, address: str, keys: str, home: str, *numbers: str) -> None:
+    trials, pairs = numbers
+    spec = settings(trials=int(trials), pairs=int(pairs))
+    run = tune if what == "tune" else simplified
     with connect(address, Path(keys), alive_s=0.5) as hosts:
-        tune(Path(home), hosts, settings(trials=int(trials)))
+        run(Path(home), hosts, spec)
     print("done", flush=True)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
+from lsmtune.api.on_hosts import OnHosts, opened_hosts
 from lsmtune.comparison.page import render_comparison
 from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document
 from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_model
@@ -51,9 +52,17 @@ class ComparedOptimizers:
 
 
 def compare(
-    asked: Asked, home: Path, observer: Observer | None = None, *, output: Path | None = None
+    asked: Asked,
+    home: Path,
+    observer: Observer | None = None,
+    *,
+    output: Path | None = None,
+    hosts: OnHosts | None = None,
 ) -> ComparedOptimizers:
-    """Run the missing searches and write the page, into the home if `output` is not given."""
+    """Run the missing searches and write the page, into the home if `output` is not given.
+
+    With `hosts`, the trials on the engine go to them.
+    """
     observer = observer or Observer()
     _check(asked)
     prepared = None
@@ -64,10 +73,12 @@ def compare(
         results = opened.path / "results"
         name = f"compare-{asked.spec.name}"
         if prepared is not None:
-            check_space(asked.spec, opened)
             studies = engine_studies(asked.spec, asked.optimizers, asked.repeats)
-            curves = on_engine(studies, prepared.engine, opened, observer)
-            finished = list(_shown(curves, asked, observer.remark))
+            with opened_hosts(hosts, prepared.engine, observer) as used:
+                if used is None:
+                    check_space(asked.spec, opened)
+                curves = on_engine(studies, prepared.engine, opened, observer, used)
+                finished = list(_shown(curves, asked, observer.remark))
         else:
             kept = results / f"{name}-{_digest(asked)}.jsonl"
             jobs = describe_host().logical_cpus or 1

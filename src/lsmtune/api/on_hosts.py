@@ -49,6 +49,16 @@ class OnHosts:
         return self.number != 1
 
 
+def on_hosts(
+    where: Where | None, certificates: str | Path | None = None, insecure: bool = False
+) -> OnHosts | None:
+    """Return the hosts that a caller names; None if runs stay in this process."""
+    if where is None:
+        return None
+    folder = None if certificates is None else Path(certificates).expanduser()
+    return OnHosts(where, folder, insecure)
+
+
 def _check(hosts: OnHosts, engine: Engine) -> None:
     """Raise UserError if the engine cannot run on these hosts, or if the extra is missing."""
     number = hosts.number
@@ -71,13 +81,15 @@ def check_offline(hosts: OnHosts) -> None:
 
 
 @contextmanager
-def opened_hosts(hosts: OnHosts, engine: Engine, observer: Observer) -> Iterator[Hosts | None]:
+def opened_hosts(
+    hosts: OnHosts | None, engine: Engine, observer: Observer
+) -> Iterator[Hosts | None]:
     """Command the hosts while the context is open; None if runs stay in this process.
 
     UserError if the engine cannot run on these hosts, no host is connected, or the address is not
     safe.
     """
-    if not hosts.is_used:
+    if hosts is None or not hosts.is_used:
         yield None
         return
     _check(hosts, engine)

@@ -32,7 +32,7 @@ from lsmtune.api.arguments import (
     check,
 )
 from lsmtune.api.importance import ImportanceResult
-from lsmtune.api.on_hosts import OnHosts, Where, check_offline
+from lsmtune.api.on_hosts import OnHosts, Where, check_offline, on_hosts
 from lsmtune.api.resolve import Request, resolve
 from lsmtune.api.simulate import Simulation
 from lsmtune.api.study_result import Result, stored_result
@@ -76,9 +76,8 @@ def tune(
     whose times do not matter. `insecure` allows plain tcp in a private network. None of the three
     belongs to the settings of the study.
     """
-    check(PATH, study_file=study_file, home=home, certificates=certificates)
-    check(HOSTS, hosts=hosts)
-    check(SWITCH, insecure=insecure)
+    check(PATH, study_file=study_file, home=home)
+    used = _on_hosts(hosts, certificates, insecure)
     _check_running(observer, cancel, accept_noise, wait)
     check(SWITCH, new_baseline=new_baseline)
     _check_keys(keys)
@@ -88,8 +87,6 @@ def tune(
         new_baseline=new_baseline,
     )
     folder = _home(home)
-    keys_folder = None if certificates is None else Path(certificates).expanduser()
-    used = None if hosts is None else OnHosts(hosts, keys_folder, insecure)
     with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
         resolved = resolve(request, folder, observer=observer)
         for remark in resolved.remarks:
@@ -117,6 +114,9 @@ def verify(
     cancel: threading.Event | None = None,
     accept_noise: bool = False,
     wait: bool | float = False,
+    hosts: Where | None = None,
+    certificates: Folder | None = None,
+    insecure: bool = False,
 ) -> Result:
     """Measure the winner of a study, or a `trial`, against the baseline in new pairs of runs.
 
@@ -127,13 +127,17 @@ def verify(
     check(PATH, home=home)
     check(TEXT, study=study)
     check(NUMBER, num=num, trial=trial)
+    used = _on_hosts(hosts, certificates, insecure)
     _check_running(observer, cancel, accept_noise, wait)
     _check_pairs(pairs)
     asked = verification.Verification(
         study=study, trial=trial, scale=None if scale is None else str(scale), num=num, pairs=pairs
     )
     with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
-        return verification.verify(asked, _home(home), observer, accept_noise=accept_noise).result
+        done = verification.verify(
+            asked, _home(home), observer, accept_noise=accept_noise, hosts=used
+        )
+        return done.result
 
 
 def result(study: str, *, home: Folder | None = None, trial: int | None = None) -> Result:
@@ -240,6 +244,14 @@ def _check_keys(keys: dict[str, Any]) -> None:
         if name not in StudySettings.model_fields:
             known = unknown_word("setting", name, StudySettings.model_fields)
             raise UserError(f"lsmtune.tune: {known}")
+
+
+def _on_hosts(hosts: Where | None, certificates: Folder | None, insecure: bool) -> OnHosts | None:
+    """Return where runs go, None for this process; UserError for an argument of another kind."""
+    check(HOSTS, hosts=hosts)
+    check(PATH, certificates=certificates)
+    check(SWITCH, insecure=insecure)
+    return on_hosts(hosts, certificates, insecure)
 
 
 def _check_running(

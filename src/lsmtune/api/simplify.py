@@ -4,6 +4,7 @@ from pathlib import Path
 
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
+from lsmtune.api.on_hosts import OnHosts, opened_hosts
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import result_of
 from lsmtune.store.home import Home
@@ -21,18 +22,27 @@ def simplify(
     *,
     consent: Consent = nobody_to_ask,
     accept_noise: bool = False,
+    hosts: OnHosts | None = None,
 ) -> Finished:
-    """Simplify the winner of a study and verify it; UserError if there is no winner."""
+    """Simplify the winner of a study and verify it; UserError if there is no winner.
+
+    With `hosts`, runs go to them.
+    """
     observer = observer or Observer()
     with Home(home, create=False) as opened:
         spec = opened.study(study).settings
         check_searches(spec)
         ask_for_home(opened.path, spec.model_dump(), consent)
         prepared = prepare(spec, opened.path, observer)
-        check_space(prepared.spec, opened)
-        with open_session(opened, prepared, observer, accept_noise=accept_noise) as session:
-            remark_busy(session.spec, observer, accept_noise=accept_noise)
-            simplify_winner(session)
-            verify_contenders(session)
+        with opened_hosts(hosts, prepared.engine, observer) as used:
+            if used is None:
+                check_space(prepared.spec, opened)
+            with open_session(
+                opened, prepared, observer, accept_noise=accept_noise, hosts=used
+            ) as session:
+                if used is None:
+                    remark_busy(session.spec, observer, accept_noise=accept_noise)
+                simplify_winner(session)
+                verify_contenders(session)
         result = result_of(opened, session.record)
         return Finished(result, write_results(opened, result, observer))

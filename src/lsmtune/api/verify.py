@@ -7,6 +7,7 @@ from typing import Any
 
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
+from lsmtune.api.on_hosts import OnHosts, opened_hosts
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import result_of
 from lsmtune.errors import Argument, Message, UserError
@@ -46,19 +47,27 @@ def verify(
     *,
     consent: Consent = nobody_to_ask,
     accept_noise: bool = False,
+    hosts: OnHosts | None = None,
 ) -> Finished:
     """Run the pairs that are missing; an interrupted verification continues.
 
-    With `accept_noise`, runs that other programs disturb are marked and not repeated. UserError if
-    there is no such study or no winner, or if the disk may be too small.
+    With `accept_noise`, runs that other programs disturb are marked and not repeated. With `hosts`,
+    pairs go to them. UserError if there is no such study or no winner, or if the disk may be too
+    small.
     """
     observer = observer or Observer()
     with Home(home, create=False) as opened:
         prepared, scale, workload = _prepared(opened, asked, observer, consent)
-        with open_session(opened, prepared, observer, accept_noise=accept_noise) as study:
-            remark_busy(study.spec, observer, accept_noise=accept_noise)
+        with (
+            opened_hosts(hosts, prepared.engine, observer) as used,
+            open_session(
+                opened, prepared, observer, accept_noise=accept_noise, hosts=used
+            ) as study,
+        ):
             plan = _plan(study, asked, scale, workload)
-            _check_disk(plan, study.spec, opened)
+            if used is None:
+                remark_busy(study.spec, observer, accept_noise=accept_noise)
+                _check_disk(plan, study.spec, opened)
             if scale != study.spec.scale:
                 observer.remark(plan_text(plan, scale))
             run_verification(study, scale, workload, asked.trial, asked.pairs)

@@ -7,13 +7,16 @@ import typer
 
 from lsmtune.cli.flags import (
     DEFAULT_HOME,
+    Certificates,
     DbBench,
     Home,
+    Insecure,
     Json,
     Knobs,
     Library,
     Limits,
     Objectives,
+    OnHosts,
     PageInHome,
     RocksDBVersion,
     key_flag,
@@ -45,6 +48,12 @@ StudyFile = Annotated[
 _ONLY_REAL = "Only with --real."
 Workload = Annotated[str | None, key_flag("workload", more=_ONLY_REAL, default="fillrandom")]
 Records = Annotated[int | None, key_flag("workload.num", more=_ONLY_REAL, default="1000000")]
+Trials = Annotated[
+    int | None, typer.Option(help="Number of trials per search [100; with --real 24].")
+]
+Repeats = Annotated[
+    int | None, typer.Option(help="Number of searches per optimizer [20; with --real 3].")
+]
 Target = Annotated[
     float | None,
     typer.Option(
@@ -70,12 +79,8 @@ def compare(
     knobs: Knobs = None,
     objective: Objectives = None,
     limit: Limits = None,
-    trials: Annotated[
-        int | None, typer.Option(help="Number of trials per search [100; with --real 24].")
-    ] = None,
-    repeats: Annotated[
-        int | None, typer.Option(help="Number of searches per optimizer [20; with --real 3].")
-    ] = None,
+    trials: Trials = None,
+    repeats: Repeats = None,
     target: Target = None,
     reference: Reference = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the first search, >= 1 [1].")] = None,
@@ -83,6 +88,9 @@ def compare(
     program: DbBench = None,
     rocksdb: RocksDBVersion = None,
     library: Library = None,
+    hosts: OnHosts = None,
+    certificates: Certificates = None,
+    insecure: Insecure = False,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
@@ -91,6 +99,7 @@ def compare(
     After an interruption, the same command continues the comparison.
     """
     from lsmtune.api import compare as api
+    from lsmtune.api.on_hosts import on_hosts
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_comparison
     from lsmtune.cli.progress import TerminalObserver
@@ -101,7 +110,8 @@ def compare(
         "program": program, "rocksdb": rocksdb, "library": library,
     }  # fmt: skip
     real_only = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,
-                 "db-bench": program, "rocksdb": rocksdb, "library": library}  # fmt: skip
+                 "db-bench": program, "rocksdb": rocksdb, "library": library,
+                 "hosts": hosts}  # fmt: skip
     _check_model([] if real else [name for name, given in real_only.items() if given is not None])
     request = Request(
         place="lsmtune compare", study_file=study_file, keys=keys, workload=workload, num=num,
@@ -109,11 +119,11 @@ def compare(
     )  # fmt: skip
     observer = TerminalObserver()
     spec = settings_of(resolve_comparison(request, home, real=real, consent=ask, observer=observer))
-    asked = api.Asked(
-        tuple(optimizers), spec, repeats or (3 if real else 20), target, reference,
-        real,
-    )  # fmt: skip
-    found = api.compare(asked, home, observer, output=output)
+    repeats = repeats or (3 if real else 20)
+    asked = api.Asked(tuple(optimizers), spec, repeats, target, reference, real)
+    found = api.compare(
+        asked, home, observer, output=output, hosts=on_hosts(hosts, certificates, insecure)
+    )
     if as_json:
         print_json(found.document())
         return

@@ -6,13 +6,41 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsmtune.cli.flags import DEFAULT_HOME, AcceptNoise, Home, Json, OtherTrial, StudyName
+from lsmtune.cli.flags import (
+    DEFAULT_HOME,
+    AcceptNoise,
+    Certificates,
+    Home,
+    Insecure,
+    Json,
+    OnHosts,
+    OtherTrial,
+    StudyName,
+)
 from lsmtune.cli.output import ask, note, print_json, say, say_all
 from lsmtune.cli.tables import paragraph
 from lsmtune.errors import UserError
 
 if TYPE_CHECKING:
     from lsmtune.api.verify import Verification
+
+
+Versions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VERSION",
+        help="Compare winner and baseline on this installed version of RocksDB too; repeat the "
+        "flag for several versions [none].",
+    ),
+]
+Pairs = Annotated[
+    int | None,
+    typer.Option(
+        min=6,
+        help="Number of pairs of runs, at least 6 [as many as needed: at another scale fewer "
+        "than 6 if they prove that there is no gain].",
+    ),
+]
 
 
 def verify(
@@ -24,26 +52,15 @@ def verify(
         int | None, typer.Option(help="Number of records [those of the study, times the scale].")
     ] = None,
     trial: OtherTrial = None,
-    rocksdb: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="VERSION",
-            help="Compare winner and baseline on this installed version of RocksDB too; repeat the "
-            "flag for several versions [none].",
-        ),
-    ] = None,
-    pairs: Annotated[
-        int | None,
-        typer.Option(
-            min=6,
-            help="Number of pairs of runs, at least 6 [as many as needed: at another scale fewer "
-            "than 6 if they prove that there is no gain].",
-        ),
-    ] = None,
+    rocksdb: Versions = None,
+    pairs: Pairs = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the runs, their time and the disk space.")
     ] = False,
     accept_noise: AcceptNoise = False,
+    hosts: OnHosts = None,
+    certificates: Certificates = None,
+    insecure: Insecure = False,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
@@ -61,7 +78,10 @@ def verify(
     better than the baseline.
     """
     if rocksdb:
-        given = {"--scale": scale, "--num": num, "--pairs": pairs, "--dry-run": dry_run or None}
+        given = {
+            "--scale": scale, "--num": num, "--pairs": pairs, "--dry-run": dry_run or None,
+            "--hosts": hosts,
+        }  # fmt: skip
         _compare_versions(
             study, trial, rocksdb, given, home, accept_noise=accept_noise, as_json=as_json
         )
@@ -72,7 +92,9 @@ def verify(
     if dry_run:
         _print_plan(asked, home, as_json=as_json)
         return
-    _run_pairs(asked, home, accept_noise=accept_noise, as_json=as_json)
+    _run_pairs(
+        asked, home, (hosts, certificates, insecure), accept_noise=accept_noise, as_json=as_json
+    )
 
 
 def _print_plan(asked: "Verification", home: Path, *, as_json: bool) -> None:
@@ -86,12 +108,23 @@ def _print_plan(asked: "Verification", home: Path, *, as_json: bool) -> None:
         say(plan_text(plan, scale))
 
 
-def _run_pairs(asked: "Verification", home: Path, *, accept_noise: bool, as_json: bool) -> None:
+def _run_pairs(
+    asked: "Verification",
+    home: Path,
+    places: tuple[str | None, Path | None, bool],
+    *,
+    accept_noise: bool,
+    as_json: bool,
+) -> None:
+    from lsmtune.api.on_hosts import on_hosts
     from lsmtune.api.verify import verify as run
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.cli.result_lines import print_verified
 
-    found = run(asked, home, TerminalObserver(), consent=ask, accept_noise=accept_noise)
+    found = run(
+        asked, home, TerminalObserver(), consent=ask, accept_noise=accept_noise,
+        hosts=on_hosts(*places),
+    )  # fmt: skip
     print_verified(found, as_json=as_json)
 
 

@@ -16,6 +16,7 @@ from lsmtune.comparison.model import Modelled, modelled
 from lsmtune.comparison.race import Curve, curve_of, search
 from lsmtune.engines.base import Engine
 from lsmtune.errors import UserError
+from lsmtune.hosts.commander import Hosts
 from lsmtune.learning.threads import one_thread
 from lsmtune.objective import parse_objective
 from lsmtune.optimizers.registry import make_optimizer
@@ -148,11 +149,15 @@ def engine_studies(
 
 
 def on_engine(
-    studies: Sequence[StudySettings], engine: Engine, home: Home, observer: Observer
+    studies: Sequence[StudySettings],
+    engine: Engine,
+    home: Home,
+    observer: Observer,
+    hosts: Hosts | None = None,
 ) -> Iterator[Curve]:
-    """Yield the searches; each is a study of the home."""
+    """Yield the searches; each is a study of the home, and its runs go to the `hosts`, if any."""
     for spec in studies:
         prepared = prepare(spec, home.path, observer, engine=engine)
-        with open_session(home, prepared, observer) as study:
+        with open_session(home, prepared, observer, hosts=hosts) as study:
             run_search(study)
             yield curve_of(spec.optimizer, spec.seed, study.history.observations)

@@ -22,6 +22,8 @@ ALIVE_S = 20.0
 _ANSWER_S = 10.0
 _STATE_S = 3.0
 """How long `hosts` waits for a host: a frozen one must not keep the others waiting."""
+_FIRST_S = 20.0
+"""How long `hosts` waits once for a new worker: one of Dask imports lsmtune to answer."""
 _LOOK_S = 1.0
 """How often `wait` looks which workers are left, in seconds."""
 
@@ -78,6 +80,7 @@ class Hosts:
         self._ended: queue.SimpleQueue[tuple[str, Future[Any]]] = queue.SimpleQueue()
         self._looked_s = 0.0
         self._hosts: dict[str, HostInfo] = {}
+        self._asked: set[str] = set()
         self._names: dict[str, str] = {}
         self._studies: set[str] = set()
         self._delivered: dict[str, str] = {}
@@ -103,6 +106,10 @@ class Hosts:
         """
         self._names = self._workers()
         asked = list(self._names)
+        if new := set(asked) - self._asked:
+            # A slow answer would look like a clock that is wrong, so they are asked again below.
+            self._ask_all(list(new), remote.describe, patience_s=_FIRST_S)
+            self._asked |= new
         began_s = time.time()
         answers = self._ask_all(asked, remote.describe, patience_s=_STATE_S)
         middle_s = (began_s + time.time()) / 2

@@ -254,7 +254,8 @@ class HostsPool:
         found = next_job(name if self._times_matter else None, tasks)
         if not found:
             return None
-        return Job(tuple(found), new_run(), asked, most_repeats, most_repeats)
+        repeats = min(REPEATS, most_repeats)
+        return Job(tuple(found), new_run(), asked, repeats, repeats)
 
     def _start(self, name: str, info: HostInfo, job: Job) -> None:
         """Keep the attempt as a row, then give it to the host."""

@@ -67,6 +67,7 @@ class Session:
             home, stored, base, engine, listener, derived=self._derived, accept_noise=accept_noise
         )
         self._pool: Pool = self._runner
+        self.is_on_hosts = hosts is not None
         if hosts is not None:
             self._pool = HostsPool(
                 hosts, home, stored, spec=self.spec, base=base, listener=listener,
@@ -81,19 +82,18 @@ class Session:
         """Return the knob space of the version that the values name, or the only one."""
         return self.spaces.of_versions.get(str(values.get(VERSION)), self.space)
 
-    def run(self, task: Task, most_repeats: int = REPEATS) -> TrialResult:
-        """Run and keep a trial; repeat it at most so often if other programs disturb it."""
+    def run(self, task: Task) -> TrialResult:
+        """Run and keep a trial; repeat it if other programs disturb it."""
         left, results = [task], list[TrialResult]()
         self._pool.feed(
             lambda host, under_way: [left.pop()] if left else (),
             lambda task, result: results.append(result),
-            most_repeats,
         )
         return results[-1]
 
-    def feed(self, next_job: NextJob, done: Done = ignore) -> None:
+    def feed(self, next_job: NextJob, done: Done = ignore, most_repeats: int = REPEATS) -> None:
         """Run and keep what `next_job` returns, on all hosts of the study; see `Pool.feed`."""
-        self._pool.feed(next_job, done)
+        self._pool.feed(next_job, done, most_repeats)
 
     def run_together(self, tasks: Sequence[Task]) -> None:
         """Run and keep trials side by side."""

@@ -5,6 +5,7 @@ and runs decide whether the gain stays. The reference is always the raw winner. 
 accepted config as reference, small losses would add up.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from itertools import combinations
 from math import log
@@ -216,19 +217,41 @@ class _Simplification:
 
     def _run(self, config: Config, runs: int) -> bool:
         """Run a config until it ran so many times; return whether it did, without a failure."""
-        study = self._study
         self._asked.add(config)
         while True:
-            done = [t for t in undisturbed(study.trials(), Role.SIMPLIFY) if t.config == config]
+            done = self._done(config)
             if any(trial.result.status is not Status.COMPLETE for trial in done):
                 return False
             if len(done) >= runs:
                 return True
             if (left := _MOST_DISTURBED - self._disturbed()) < 1:
                 return False
-            seed = workload_seed(study.spec.seed, "simplify", len(done))
-            spec = study.trial_spec(config).model_copy(update={"seed": seed})
-            study.run(Task(self._title(config), Role.SIMPLIFY, config, spec), left)
+            at_once = min(runs - len(done), left) if self._study.is_on_hosts else 1
+            self._run_missing(config, runs, at_once, left // at_once)
+
+    def _run_missing(self, config: Config, runs: int, at_once: int, most_repeats: int) -> None:
+        """Run a config under seeds that it has not run with, this many at the same time."""
+        study, ran = self._study, self._seeds(config)
+        seeds = [workload_seed(study.spec.seed, "simplify", number) for number in range(runs)]
+        left = deque([seed for seed in seeds if seed not in ran][:at_once])
+
+        def next_job(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
+            while left:
+                # Hosts may have returned runs of a call that was killed.
+                if (seed := left.popleft()) not in self._seeds(config):
+                    spec = study.trial_spec(config).model_copy(update={"seed": seed})
+                    return [Task(self._title(config), Role.SIMPLIFY, config, spec)]
+            return ()
+
+        study.feed(next_job, most_repeats=most_repeats)
+
+    def _done(self, config: Config) -> list[StoredTrial]:
+        """The runs of a config in the simplification, without those that others disturbed."""
+        runs = undisturbed(self._study.trials(), Role.SIMPLIFY)
+        return [trial for trial in runs if trial.config == config]
+
+    def _seeds(self, config: Config) -> set[int]:
+        return {trial.spec.seed for trial in self._done(config)}
 
     def _disturbed(self) -> int:
         """The number of runs of this simplification that ran again because others disturbed."""
