@@ -18,7 +18,6 @@ need a quiet machine.
 """
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import combinations
@@ -144,10 +143,11 @@ def measure(hosts: Hosts, session: Session, found: dict[str, Any]) -> None:
             base_settings=spec.base_settings, spec=spec,
         )  # fmt: skip
         hosts.start(address, task)
-        events = hosts.wait(600)
-        assert isinstance(events[0], Finished), events
+        (event,) = hosts.wait(600)
+        if not isinstance(event, Finished):
+            raise SystemExit(f"{host}, {name}: {event.reason}")
         hosts.confirm([task.attempt])
-        found["runs"][host][name] = dict(events[0].result.result.metrics).get(METRIC)
+        found["runs"][host][name] = dict(event.result.result.metrics).get(METRIC)
         print(f"{host}, {name}: {found['runs'][host][name]} s", flush=True)
         RESULTS.write_text(json.dumps(found, indent=2) + "\n")
 
@@ -219,4 +219,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -46,9 +46,7 @@ def _engine(home: Path) -> Engine:
         value = float(spec.settings.get("value", study_value(spec)))
         time_s = float(os.environ.get("TEST_TIME_S", "1"))
         others = float(os.environ.get("TEST_OTHERS_PERCENT", "0"))
-        result = measured(
-            write_amp=value * _level(home), total_s=time_s, others_cpu_percent=others
-        )
+        result = measured(write_amp=value * _level(home), total_s=time_s, others_cpu_percent=others)
         version = os.environ.get("TEST_ENGINE", "0.0.0")
         assert result.measurement is not None
         other = result.measurement.model_copy(update={"engine_version": version})

@@ -80,9 +80,9 @@ def test_a_host_that_becomes_slow_is_set_aside_and_its_trials_run_again(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     workers = [
-        cluster.start_worker("one"),
-        # The baseline and some trials are right.
-        cluster.start_worker("two", TEST_LEVEL="1.8", TEST_LEVEL_AFTER="6"),
+        cluster.start_worker("steady"),
+        # The baseline and some trials are right. No other test has used its home.
+        cluster.start_worker("slowing", TEST_LEVEL="1.8", TEST_LEVEL_AFTER="6"),
     ]
     wanted = 60
     with cluster.connect() as hosts:
