@@ -41,7 +41,6 @@ def doctor(
     config, for a few seconds. The exit code is 1 if a check fails.
     """
     from lsmtune.api import doctor as api
-    from lsmtune.api.doctor_hosts import doctor_hosts
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.errors import UserError
 
@@ -53,6 +52,8 @@ def doctor(
     elif calibrate:
         raise UserError("--calibrate: not allowed with --hosts; it calibrates this machine")
     else:
+        from lsmtune.api.doctor_hosts import doctor_hosts
+
         found = doctor_hosts(
             hosts, certificates, insecure=insecure, program=program, observer=observer
         )
