@@ -1,5 +1,7 @@
 """The hosts of a study: in words, and as a section of its page."""
 
+from dataclasses import replace
+
 from sample import study_view
 
 from fakes.visible_text import visible_texts
@@ -41,6 +43,13 @@ def test_a_pair_is_counted_once() -> None:
 def test_columns_without_a_text_are_left_out() -> None:
     heads = [[column.head for column in host_columns(hosts)] for hosts in ([ALPHA], [ALPHA, BETA])]
     assert heads == [["runs", "time"], ["runs", "time", "under way", "lost", "last lost because"]]
+
+
+def test_a_host_that_is_set_aside_has_its_baseline_and_the_reason() -> None:
+    found = texts(replace(ALPHA, baseline=0.7), replace(BETA, baseline=1.4, set_aside="it differs"))
+    assert {"0.70 \N{MULTIPLICATION SIGN}", "1.40 \N{MULTIPLICATION SIGN}", "it differs"} <= set(
+        found
+    )
 
 
 def test_traceback_is_shown_by_its_last_line() -> None:

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import LostRun, OpenRun
 from lsmtune.store.records import StoredStudy, StoredTrial
+from lsmtune.study.history import History
 from lsmtune.trials import Role, Status
 
 
@@ -19,6 +20,8 @@ class HostUse:
     `under_way` is the title of the run that the host got last, if its result is not stored.
     `lost` is the number of attempts that gave no result in time, and `last_reason` says why the
     last of them did not. `lost_s` is their time, without those whose result came late and counted.
+    `baseline` is the objective of its baseline divided by that of all hosts, and `set_aside` says
+    why its runs do not count any more.
     """
 
     name: str | None
@@ -28,11 +31,24 @@ class HostUse:
     lost: int = 0
     lost_s: float = 0.0
     last_reason: str | None = None
+    baseline: float | None = None
+    set_aside: str | None = None
 
 
-def hosts_of(home: Home, study: StoredStudy, trials: Sequence[StoredTrial]) -> tuple[HostUse, ...]:
-    """Return what each host did for a stored study with these trials; see `hosts_used`."""
-    return hosts_used(trials, home.open_runs(study), home.lost_runs(study))
+def hosts_of(home: Home, study: StoredStudy, history: History) -> tuple[HostUse, ...]:
+    """Return what each host did for a stored study, and how its baseline compares."""
+    found = hosts_used(history.runs, home.open_runs(study), home.lost_runs(study))
+    standings = history.standings
+    return tuple(
+        replace(
+            use,
+            baseline=standings[use.name].level if len(standings) > 1 else None,
+            set_aside=standings[use.name].why if standings[use.name].is_set_aside else None,
+        )
+        if use.name in standings
+        else use
+        for use in found
+    )
 
 
 def hosts_used(

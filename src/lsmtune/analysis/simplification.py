@@ -61,10 +61,10 @@ def simplification_of(history: History, winner: int | None) -> Simplification | 
     by_number = {trial.number: trial for trial in history.runs}
     raw = by_number[found.raw]
     left = raw if found.simple is None else by_number[found.simple]
-    tested = complete_trials(history.runs, Role.SIMPLIFY)
+    tested = list(filter(history.counts, complete_trials(history.runs, Role.SIMPLIFY)))
 
     def values(trial: StoredTrial) -> list[float]:
-        runs = [t.result.metrics for t in tested if t.config == trial.config]
+        runs = [history.metrics(t) for t in tested if t.config == trial.config]
         return [objective.value(run, base) for run in runs]
 
     if not values(left) or (found.simple is None and not found.needed):
@@ -95,6 +95,6 @@ def simplification_of(history: History, winner: int | None) -> Simplification | 
 def _deviation(history: History) -> float:
     """Return the standard deviation of the log of the objective between runs of one config."""
     tested: dict[str, list[Metrics]] = {}
-    for trial in complete_trials(history.runs, Role.SIMPLIFY):
-        tested.setdefault(trial.config.hash, []).append(trial.result.metrics)
+    for trial in filter(history.counts, complete_trials(history.runs, Role.SIMPLIFY)):
+        tested.setdefault(trial.config.hash, []).append(history.metrics(trial))
     return value_deviation([*history.repeated, *tested.values()], history.objective, history.base)

@@ -58,6 +58,8 @@ def _host(use: HostUse) -> dict[str, Any]:
         "lost": use.lost,
         "lost_s": use.lost_s,
         "last_reason": use.last_reason,
+        "baseline": use.baseline,
+        "set_aside": use.set_aside,
     }
 
 

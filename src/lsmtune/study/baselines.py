@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.study.enough_data import check_base_run, check_before_run
-from lsmtune.study.runner import Done, NextJob, Task, ignore
+from lsmtune.study.runner import REPEATS, Done, NextJob, Task, ignore
 from lsmtune.study.session import Session
 from lsmtune.trials import Role, Status, TrialResult, workload_seed
 
@@ -44,7 +44,9 @@ def measure_baseline(
         )
 
 
-def feed_compared(session: Session, next_job: NextJob, done: Done = ignore) -> None:
+def feed_compared(
+    session: Session, next_job: NextJob, done: Done = ignore, most_repeats: int = REPEATS
+) -> None:
     """Feed runs that are compared with the baseline of their host; see `Pool.feed`.
 
     A host that has joined meanwhile runs the baseline first, and each host runs it again now and
@@ -61,7 +63,7 @@ def feed_compared(session: Session, next_job: NextJob, done: Done = ignore) -> N
         else:
             done(task, result)
 
-    session.feed(next_here, ended)
+    session.feed(next_here, ended, most_repeats)
 
 
 def _owed(session: Session, host: str) -> Task | None:

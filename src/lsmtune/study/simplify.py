@@ -19,6 +19,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.optimizers.expectation import expectation
 from lsmtune.simplified import Simplified, Without
 from lsmtune.store.records import StoredTrial, complete_trials, undisturbed
+from lsmtune.study.baselines import feed_compared
 from lsmtune.study.fewest_changes import Effect, Unit, fewest_changes
 from lsmtune.study.ranking import LEAST_PROBABILITY, Candidate, verified_trials
 from lsmtune.study.runner import Task
@@ -206,14 +207,14 @@ class _Simplification:
         return -self._level([run for run in runs if run.config == self._start])
 
     def _level(self, runs: Sequence[StoredTrial]) -> float:
-        """The mean logarithm of the objective / baseline over the runs."""
-        objective, base = self._study.objective, self._study.base_metrics
-        return fmean(log(objective.value(run.result.metrics, base)) for run in runs)
+        """The mean logarithm of the objective / baseline over the runs that count."""
+        objective, history = self._study.objective, self._study.history
+        counted = map(history.metrics, filter(history.counts, runs))
+        return fmean(log(objective.value(metrics, history.base)) for metrics in counted)
 
     def _runs(self, config: Config) -> list[StoredTrial]:
         """The complete runs of a config in the simplification."""
-        measured = complete_trials(self._study.trials(), Role.SIMPLIFY)
-        return [trial for trial in measured if trial.config == config]
+        return complete_trials(self._done(config), Role.SIMPLIFY)
 
     def _run(self, config: Config, runs: int) -> bool:
         """Run a config until it ran so many times; return whether it did, without a failure."""
@@ -243,11 +244,11 @@ class _Simplification:
                     return [Task(self._title(config), Role.SIMPLIFY, config, spec)]
             return ()
 
-        study.feed(next_job, most_repeats=most_repeats)
+        feed_compared(study, next_job, most_repeats=most_repeats)
 
     def _done(self, config: Config) -> list[StoredTrial]:
         """The runs of a config in the simplification, without those that others disturbed."""
-        runs = undisturbed(self._study.trials(), Role.SIMPLIFY)
+        runs = filter(self._study.history.counts, undisturbed(self._study.trials(), Role.SIMPLIFY))
         return [trial for trial in runs if trial.config == config]
 
     def _seeds(self, config: Config) -> set[int]:

@@ -1,7 +1,7 @@
 """Which hosts a study can use: a host that disagrees with the others or drifts is set aside."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, inf, log, sqrt
 from statistics import fmean
 from typing import Literal
@@ -30,12 +30,14 @@ class Standing:
 
     It is `used`, to be `checked` by one more run, or set aside. `ratio` is its baseline divided by
     that of the other hosts, or its last runs divided by its earlier ones if it `drifts`. The runs
-    of the host up to the number `last` count; all if it is None.
+    of the host up to the number `last` count; all if it is None. `level` is the objective of its
+    baseline divided by the mean of all hosts; None if it has not been measured.
     """
 
     kind: Kind
     ratio: float = 1.0
     last: int | None = None
+    level: float | None = None
 
     @property
     def is_set_aside(self) -> bool:
@@ -122,7 +124,11 @@ def standings(
         for name, host in hosts.items()
         if not found[name].is_set_aside and len(host.logs) >= first
     }
-    return found if noise is None else found | _apart(trusted, noise)
+    found |= {} if noise is None else _apart(trusted, noise)
+    means = {name: fmean([*host.logs, *host.off]) for name, host in hosts.items() if host.logs}
+    middle = fmean(means.values()) if means else 0.0
+    levels = {name: exp(mean - middle) for name, mean in means.items()}
+    return {name: replace(host, level=levels.get(name)) for name, host in found.items()}
 
 
 def _values(runs: Sequence[StoredTrial], objective: Objective) -> dict[int, float]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lsmtune.analysis.hosts_used import HostUse
-from lsmtune.report.text.words import counted
+from lsmtune.report.text.words import TIMES, counted
 from lsmtune.trials import Role
 from lsmtune.units import format_duration
 
@@ -92,6 +92,11 @@ def hosts_title(hosts: Sequence[HostUse]) -> str:
     return f"{many}: {counted(lost, 'lost attempt')}{time}"
 
 
+def _baseline(use: HostUse) -> str:
+    """Return the objective of the host's baseline, compared with that of all hosts."""
+    return "" if use.baseline is None else f"{use.baseline:.2f} {TIMES}"
+
+
 def _time(use: HostUse) -> str:
     return format_duration(use.measured_s) if use.measured_s else ""
 
@@ -107,8 +112,10 @@ def _reason(use: HostUse) -> str:
 
 _COLUMNS = (
     HostColumn("runs", runs_text),
+    HostColumn("baseline", _baseline, is_number=True),
     HostColumn("time", _time, is_number=True, drop=1),
     HostColumn("under way", lambda use: use.under_way or ""),
     HostColumn("lost", _lost, is_number=True),
+    HostColumn("set aside because", lambda use: use.set_aside or "", is_sentence=True),
     HostColumn("last lost because", _reason, is_sentence=True),
 )
