@@ -215,11 +215,6 @@ def undisturbed(trials: Iterable[StoredTrial], *roles: Role) -> list[StoredTrial
     ]
 
 
-def base_runs(trials: Iterable[StoredTrial]) -> list[Mapping[str, float]]:
-    """The metrics of each complete run of the baseline."""
-    return [trial.result.metrics for trial in complete_trials(trials, Role.BASE)]
-
-
 def complete_pairs(
     trials: Iterable[StoredTrial],
     verification: StoredVerification,

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 
+from lsmtune.host_levels import HostLevels
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, median_metrics
 from lsmtune.report.text.hosts_text import short_host
 from lsmtune.report.text.words import TIMES, counted
 from lsmtune.spec import StudySettings
-from lsmtune.store.records import StoredTrial, base_runs, complete_trials
+from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.runner import Event
 from lsmtune.trials import Role, Status
 from lsmtune.units import format_bytes, format_duration
@@ -42,7 +43,9 @@ class RunTexts:
     def __init__(self, spec: StudySettings) -> None:
         self._spec = spec
         self._objective = spec.parsed_objective
-        self._base: list[Metrics] = []
+        self._base_of: dict[str | None, list[Metrics]] = {}
+        self._levels = HostLevels({})
+        self._base: Metrics = {}
         self._best: float | None = None
         self._trials = 0
         self._seconds = 0.0
@@ -51,9 +54,11 @@ class RunTexts:
 
     def recall(self, trials: Sequence[StoredTrial]) -> None:
         """Take over baseline and best value from the trials of earlier calls."""
-        self._base = base_runs(trials)
+        for trial in complete_trials(trials, Role.BASE):
+            self._base_of.setdefault(trial.host, []).append(trial.result.metrics)
+        self._compare_hosts()
         for trial in complete_trials(trials, Role.TRIAL):
-            self._value(trial.result.metrics)
+            self._value(trial.result.metrics, trial.host)
 
     def phase(self, event: Event) -> str:
         """Return the phase of the study to which the run belongs."""
@@ -109,24 +114,34 @@ class RunTexts:
         if result is None or result.status is Status.DISTURBED:
             return ""
         if role is Role.BASE and result.status is Status.COMPLETE:
-            self._base.append(result.metrics)
+            self._base_of.setdefault(event.host, []).append(result.metrics)
+            self._compare_hosts()
         if role is not Role.TRIAL:
             return ""
         self._trials += 1
         self._seconds += event.duration_s
-        if (value := self._value(result.metrics)) is None:
+        if (value := self._value(result.metrics, event.host)) is None:
             return ""
         return (
             f"{self._objective.name} {value:.2f} {TIMES} (best {self._best:.2f} {TIMES}"
             f"{self._left(event)}), "
         )
 
-    def _value(self, metrics: Metrics) -> float | None:
+    def _compare_hosts(self) -> None:
+        """Take the baseline of the middle of all hosts, after another run of it."""
+        by_host = {host: runs for host, runs in self._base_of.items() if host is not None}
+        self._levels = HostLevels(by_host)
+        levelled = [
+            self._levels.levelled(host, run) for host, runs in self._base_of.items() for run in runs
+        ]
+        self._base = median_metrics(levelled) if levelled else {}
+
+    def _value(self, metrics: Metrics, host: str | None) -> float | None:
         """Return the objective / baseline, and remember the best; None if a metric is missing."""
-        base = median_metrics(self._base) if self._base else {}
-        if any(name not in run for name in self._objective.metrics for run in (base, metrics)):
+        base, objective = self._base, self._objective
+        if any(name not in run for name in objective.metrics for run in (base, metrics)):
             return None
-        value = self._objective.value(metrics, base)
+        value = objective.value(self._levels.levelled(host, metrics), base)
         self._best = value if self._best is None else min(value, self._best)
         return value
 
