@@ -2,6 +2,7 @@
 
 import json
 import stat
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -68,11 +69,16 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 def parse_json(text: str, where: str) -> Any:
     """Return the document of a JSON text; UserError that begins with `where` if it is not JSON."""
     try:
-        return _checked_depth(json.loads(text), where)
+        return _checked_depth(json.loads(text, object_pairs_hook=_shared_names), where)
     except json.JSONDecodeError as error:
         raise UserError(where, f": invalid JSON: {error.msg}") from error
     except (RecursionError, ValueError, OverflowError) as error:
         raise UserError(where, f": {_too_large(error)}") from None
+
+
+def _shared_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the table. Equal names of many texts are one object, else they are half of memory."""
+    return {sys.intern(name): value for name, value in pairs}
 
 
 def _checked_depth(document: Any, where: str) -> Any:

@@ -122,6 +122,19 @@ def test_a_measurement_comes_back_whole(path: Path) -> None:
         assert home.trials(study)[0].result.measurement == whole
 
 
+def test_equal_parts_of_trials_take_memory_once(path: Path) -> None:
+    with Home(path, create=True) as home:
+        study = add_study(home)
+        for _ in range(2):
+            home.add_trial(study, new_trial(result=measured(write_amp=2.25)), {})
+        one, other = home.trials(study)
+    assert one.spec == other.spec
+    assert one.spec.workload is other.spec.workload
+    assert one.spec.protocol is other.spec.protocol
+    names = zip(one.result.metrics, other.result.metrics, strict=True)
+    assert all(first is second for first, second in names)
+
+
 def test_trials_count_up_within_their_study(path: Path) -> None:
     with Home(path, create=True) as home:
         mine, yours = add_study(home), add_study(home, "yours")

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import isfinite
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.tables import STUDY_NAME, problem_text, study_name
-from lsmtune.trials import Base, Origin, Role, Status, TrialResult, TrialSpec
+from lsmtune.trials import Base, Origin, Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.units import parse_scale
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
@@ -270,7 +271,7 @@ def trial_of(row: sqlite3.Row) -> StoredTrial:
         number=whole(row, "number"),
         role=Role(row["role"]),
         config=Config(config),
-        spec=TrialSpec.model_validate(_table(row, "spec")),
+        spec=_shared_parts(TrialSpec.model_validate(_table(row, "spec"))),
         result=TrialResult.model_validate(_table(row, "result")),
         started_at=_time(row, "started_at"),
         duration_s=_seconds(row, "duration_s"),
@@ -281,6 +282,20 @@ def trial_of(row: sqlite3.Row) -> StoredTrial:
         attempt=None if row["attempt"] is None else str(row["attempt"]),
         asked=None if row["asked"] is None else Asked.from_json(row["asked"]),
     )
+
+
+def _shared_parts(spec: TrialSpec) -> TrialSpec:
+    """Return the spec with the workload and the protocol of an earlier row, if they are equal.
+
+    Those of thousands of trials take much memory.
+    """
+    shared = {"workload": _shared(spec.workload), "protocol": _shared(spec.protocol)}
+    return spec.model_copy(update=shared)
+
+
+@lru_cache(maxsize=64)
+def _shared(part: Workload | Protocol) -> Workload | Protocol:
+    return part
 
 
 def verification_of(row: sqlite3.Row) -> StoredVerification:
