@@ -116,7 +116,7 @@ def other_engine(study: StoredStudy, result: TrialResult, host: str) -> str | No
     measured, version = result.measurement, study.engine.get("version")
     if measured is None or version is None or study.spec.get("engine") != "rocksdb":
         return None
-    if measured.engine_version == version:
+    if measured.engine_version in (version, *study.libraries):  # a sweep can compare versions
         return None
     return (
         f"host {host} runs RocksDB {measured.engine_version}, but the study runs {version}; "

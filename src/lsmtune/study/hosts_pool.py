@@ -377,6 +377,8 @@ def _is_stored(row: OpenRun, trials: Sequence[StoredTrial]) -> bool:
         or (
             trial.role is row.role is Role.TRIAL
             and trial.config == row.config
+            # A screening has configs under several workloads, a sweep under several seeds.
+            and (trial.spec.workload, trial.spec.seed) == (row.spec.workload, row.spec.seed)
             and trial.result.status is not Status.DISTURBED
         )
         for trial in trials
