@@ -71,13 +71,15 @@ def check_offline(hosts: OnHosts) -> None:
 
 
 @contextmanager
-def opened_hosts(hosts: OnHosts, engine: Engine, observer: Observer) -> Iterator[Hosts | None]:
+def opened_hosts(
+    hosts: OnHosts | None, engine: Engine, observer: Observer
+) -> Iterator[Hosts | None]:
     """Command the hosts while the context is open; None if runs stay in this process.
 
     UserError if the engine cannot run on these hosts, no host is connected, or the address is not
     safe.
     """
-    if not hosts.is_used:
+    if hosts is None or not hosts.is_used:
         yield None
         return
     _check(hosts, engine)

@@ -1,7 +1,6 @@
 """Find better options for a workload, and verify the winner."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from shlex import quote
 
@@ -50,8 +49,10 @@ def tune(
     spec = resolved.settings
     _check_searches(resolved)
     prepared = prepare(spec, home, observer, source=resolved.source)
-    places = nullcontext() if hosts is None else opened_hosts(hosts, prepared.engine, observer)
-    with places as used, Home(home, create=True) as opened:
+    with (
+        opened_hosts(hosts, prepared.engine, observer) as used,
+        Home(home, create=True) as opened,
+    ):
         if used is None:
             check_space(prepared.spec, opened)
         with open_session(
