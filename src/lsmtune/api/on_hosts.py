@@ -49,6 +49,11 @@ class OnHosts:
         return self.number != 1
 
 
+def named_hosts(where: Where | None, certificates: Path | None, insecure: bool) -> OnHosts | None:
+    """Return the hosts that a caller names; None if none are named."""
+    return None if where is None else OnHosts(where, certificates, insecure)
+
+
 def _check(hosts: OnHosts, engine: Engine) -> None:
     """Raise UserError if the engine cannot run on these hosts, or if the extra is missing."""
     number = hosts.number

@@ -70,18 +70,7 @@ def screen(
         raise LsmtuneError(
             "screen: the study file has no table [screen]; add [screen] to the study file"
         )
-    if spec.engine == "tikv" and jobs not in (None, 1):
-        raise UserError(
-            Argument("jobs"),
-            f": invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed",
-        )
-    if hosts is not None and jobs is not None:
-        raise UserError(
-            Argument("jobs", jobs),
-            ": not allowed with ",
-            Argument("hosts"),
-            ", because each host runs one config at a time",
-        )
+    _check_jobs(spec, jobs, hosts)
     table = spec.screen
     prepared = prepare(spec, home_path, observer)
     spec = prepared.spec
@@ -111,3 +100,19 @@ def screen(
         few_flushes=too_few_flushes(line.metrics for line in lines),
         disturbed_runs=sum(line.disturbance is not None for line in lines),
     )
+
+
+def _check_jobs(spec: StudySettings, jobs: int | None, hosts: OnHosts | None) -> None:
+    """Raise UserError for a number of runs at the same time that is not possible."""
+    if spec.engine == "tikv" and jobs not in (None, 1):
+        raise UserError(
+            Argument("jobs"),
+            f": invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed",
+        )
+    if hosts is not None and jobs is not None:
+        raise UserError(
+            Argument("jobs", jobs),
+            ": not allowed with ",
+            Argument("hosts"),
+            ", because each host runs one config at a time",
+        )

@@ -154,14 +154,13 @@ def _run(
     """Tune between runs or online; print the result."""
     from lsmtune.api import online
     from lsmtune.api import tune as api
-    from lsmtune.api.on_hosts import OnHosts, check_offline
+    from lsmtune.api.on_hosts import check_offline, named_hosts
     from lsmtune.api.resolve import resolve
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.cli.result_lines import say_result
 
     observer = TerminalObserver()
-    where, certificates, insecure = places
-    hosts = None if where is None else OnHosts(where, certificates, insecure)
+    hosts = named_hosts(*places)
     resolved = resolve(request, home, consent=ask, observer=observer)
     if settings_of(resolved).online is None:
         done = api.tune(
