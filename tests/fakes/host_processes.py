@@ -121,8 +121,8 @@ class Cluster:
         assert eventually(lambda: "started" in commander.text), commander.text
         return commander
 
-    def start_tune(self, home: Path, trials: int | str) -> HostProcess:
-        """Start a study on the hosts, or go on with it; see `fakes.scripted_tune`."""
+    def start_tune(self, home: Path, trials: int) -> HostProcess:
+        """Start a study on the hosts, or go on with it."""
         program = ["fakes.scripted_tune", self.address, str(self.keys), str(home), str(trials)]
         tune = self._run("tune", program, {})
         self.workers.append(tune)

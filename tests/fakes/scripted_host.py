@@ -22,7 +22,7 @@ from lsmtune.hosts.worker import run_worker
 from lsmtune.spec import StudySettings
 from lsmtune.system.cancelling import check_cancelled
 from lsmtune.system.write import write_whole
-from lsmtune.trials import Base, Status, TrialResult, TrialSpec
+from lsmtune.trials import Base, TrialResult, TrialSpec
 
 RAN = "ran.txt"
 """File in the home of a worker: one line for each trial that began, one for each that ended."""
@@ -31,8 +31,6 @@ RAN = "ran.txt"
 def _engine(home: Path) -> Engine:
     def script(spec: TrialSpec) -> TrialResult:
         _note(home, f"began {spec.seed}")
-        if float(spec.settings.get("block_size", 0)) > float(os.environ.get("TEST_LARGEST", "inf")):
-            return TrialResult(status=Status.CRASHED, reason="its blocks are too large")
         seconds = spec.settings.get("seconds", os.environ.get("TEST_SECONDS", "0"))
         end_s = time.monotonic() + float(seconds)
         while time.monotonic() < end_s:
@@ -60,6 +58,9 @@ class _Engine(ScriptedEngine):
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         outcome = super().run(spec, base, places, watch)
+        if float(spec.settings.get("block_size", 0)) > float(os.environ.get("TEST_LARGEST", "inf")):
+            crash = {"status": "crashed", "reason": "its blocks are too large"}
+            return Outcome(TrialResult.model_validate(crash), outcome.evidence)
         if number := int(spec.settings.get("evidence_bytes", 0)):
             large = places.workdir / "large.bin"
             large.write_bytes(os.urandom(number))

@@ -1,7 +1,6 @@
 """A study on hosts as a process, so that it can be killed; the engine is scripted.
 
-Arguments: address, folder of the certificates, home, number of trials; or "screen" or "sweep"
-instead of the number.
+Arguments: address, folder of the certificates, home, number of trials.
 """
 
 import sys
@@ -19,9 +18,7 @@ from lsmtune.store.database import DATABASE
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import run_of
 from lsmtune.store.records import StoredTrial
-from lsmtune.study.screen import screen
 from lsmtune.study.search import run_search
-from lsmtune.study.sweep import sweep
 from lsmtune.study.verify import verify_contenders
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
@@ -35,25 +32,6 @@ def settings(**given: Any) -> StudySettings:
     return make_spec({**fast, **given}, "test")
 
 
-def screening(**given: Any) -> StudySettings:
-    """Settings of a screening of 12 configs, 3 of which run twice."""
-    table = {"replicated": 3, "runs": 2}
-    return settings(knobs="core", trials=12, early_stop=False, screen=table, **given)
-
-
-def experiment(**given: Any) -> StudySettings:
-    """Settings of an experiment: 9 cells in 2 blocks, so 22 runs in 4 parts."""
-    table = {
-        "factors": {
-            "blocks": {"block_size": [4096, 8192, 16384]},
-            "memtables": {"write_buffer_size": ["2MiB", "8MiB", "16MiB"]},
-        },
-        "repeats": 2,
-        "metrics": ["write_amp"],
-    }
-    return settings(scale="1", memory="1TiB", early_stop=False, sweep=table, **given)
-
-
 def _script(spec: TrialSpec) -> TrialResult:
     return measured(write_amp=study_value(spec))
 
@@ -64,14 +42,9 @@ def tune(home: Path, hosts: Hosts | None, spec: StudySettings) -> list[StoredTri
         Home(home, create=True) as opened,
         open_study(opened, spec, ScriptedEngine(_script), hosts=hosts) as study,
     ):
-        if spec.screen is not None:
-            screen(study, spec.screen)
-        elif spec.sweep is not None:
-            sweep(study, spec.sweep)
-        else:
-            run_search(study)
-            if spec.pairs:
-                verify_contenders(study)
+        run_search(study)
+        if spec.pairs:
+            verify_contenders(study)
         assert opened.open_runs(study.stored) == []
         return opened.trials(study.stored)
 
@@ -105,8 +78,7 @@ def check_once(trials: list[StoredTrial], number: int) -> None:
 
 def main(address: str, keys: str, home: str, trials: str) -> None:
     with connect(address, Path(keys), alive_s=0.5) as hosts:
-        given = {"screen": screening, "sweep": experiment}.get(trials)
-        tune(Path(home), hosts, given() if given else settings(trials=int(trials)))
+        tune(Path(home), hosts, settings(trials=int(trials)))
     print("done", flush=True)
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from fakes.host_processes import Cluster, HostProcess, joined
 from fakes.patience import PATIENCE_S, eventually
-from fakes.scripted_tune import count, experiment, screening, searched, stored, tune
+from fakes.scripted_experiments import experiment, measure, screening, start_measuring
+from fakes.scripted_tune import count, searched, stored
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import run_of
@@ -65,7 +66,7 @@ def test_a_screening_on_three_hosts_gives_each_config_once(
 ) -> None:
     start(cluster, 0.1)
     with cluster.connect() as hosts:
-        trials = tune(tmp_path / "home", hosts, screening())
+        trials = measure(tmp_path / "home", hosts, screening())
     check_screening(trials)
     names = {trial.host for trial in searched(trials)}
     assert len(names) == 3
@@ -79,8 +80,8 @@ def test_hosts_take_the_configs_of_a_screening_in_a_random_order(
 ) -> None:
     start(cluster, 0.0, "one")
     with cluster.connect() as hosts:
-        there = tune(tmp_path / "there", hosts, screening())
-    here = tune(tmp_path / "here", None, screening())
+        there = measure(tmp_path / "there", hosts, screening())
+    here = measure(tmp_path / "here", None, screening())
     check_screening(there)
     seeds = [trial.spec.seed for trial in searched(here)]
     assert seeds == [workload_seed(1, "screen", place, 0) for place in range(CONFIGS)]
@@ -98,8 +99,8 @@ def test_a_config_that_failed_on_a_host_is_not_tried_again(
 ) -> None:
     start(cluster, 0.0, "one", "two", TEST_LARGEST="10000")
     with cluster.connect() as hosts:
-        trials = tune(tmp_path / "home", hosts, screening())
-        assert len(tune(tmp_path / "home", hosts, screening())) == len(trials)
+        trials = measure(tmp_path / "home", hosts, screening())
+        assert len(measure(tmp_path / "home", hosts, screening())) == len(trials)
     failed = {t.config for t in searched(trials) if t.result.status.failed}
     assert 0 < len(failed) < CONFIGS - 3
     assert len(searched(trials)) == CONFIGS
@@ -112,7 +113,7 @@ def test_a_config_that_failed_on_a_host_is_not_tried_again(
 def test_a_host_that_dies_costs_no_run(cluster: Cluster, tmp_path: Path, kind: str) -> None:
     workers = start(cluster, 0.3)
     home = tmp_path / "home"
-    process = cluster.start_tune(home, kind)
+    process = start_measuring(cluster, home, kind)
     assert eventually(lambda: count(home) >= 3)
     workers[0].kill()
     assert process.popen.wait(PATIENCE_S) == 0, process.text
@@ -127,10 +128,10 @@ def test_a_killed_command_goes_on_with_what_the_hosts_have_finished(
     ended_before = ended(workers)
     home = tmp_path / "home"
     for number in (2, 6):
-        process = cluster.start_tune(home, kind)
+        process = start_measuring(cluster, home, kind)
         assert eventually(lambda: count(home) >= number)  # noqa: B023
         process.kill()
-    process = cluster.start_tune(home, kind)
+    process = start_measuring(cluster, home, kind)
     assert process.popen.wait(PATIENCE_S) == 0, process.text
     trials = stored(home)
     (check_screening if kind == "screen" else check_experiment)(trials)
@@ -143,7 +144,7 @@ def test_each_cell_of_an_experiment_has_a_baseline_of_its_block_on_its_host(
 ) -> None:
     start(cluster, 0.1)
     with cluster.connect() as hosts:
-        trials = tune(tmp_path / "home", hosts, experiment())
+        trials = measure(tmp_path / "home", hosts, experiment())
     check_experiment(trials)
     bases = {(trial.host, trial.spec.seed) for trial in of(trials, Role.BASE)}
     cells = {(trial.host, trial.spec.seed) for trial in searched(trials)}
@@ -157,8 +158,8 @@ def test_an_experiment_on_one_host_runs_in_the_usual_order(
 ) -> None:
     start(cluster, 0.0, "one")
     with cluster.connect() as hosts:
-        there = tune(tmp_path / "there", hosts, experiment())
-    here = tune(tmp_path / "here", None, experiment())
+        there = measure(tmp_path / "there", hosts, experiment())
+    here = measure(tmp_path / "here", None, experiment())
     # The time limits may differ: all tasks of a part are made before its baseline has run.
     ran = [
         [(t.role, t.config, t.spec.settings, t.spec.seed) for t in each] for each in (there, here)

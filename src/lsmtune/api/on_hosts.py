@@ -49,9 +49,14 @@ class OnHosts:
         return self.number != 1
 
 
-def named_hosts(where: Where | None, certificates: Path | None, insecure: bool) -> OnHosts | None:
-    """Return the hosts that a caller names; None if none are named."""
-    return None if where is None else OnHosts(where, certificates, insecure)
+def on_hosts(
+    where: Where | None, certificates: str | Path | None = None, insecure: bool = False
+) -> OnHosts | None:
+    """Return the hosts that a caller names; None if runs stay in this process."""
+    if where is None:
+        return None
+    folder = None if certificates is None else Path(certificates).expanduser()
+    return OnHosts(where, folder, insecure)
 
 
 def _check(hosts: OnHosts, engine: Engine) -> None:

@@ -32,7 +32,7 @@ from lsmtune.api.arguments import (
     check,
 )
 from lsmtune.api.importance import ImportanceResult
-from lsmtune.api.on_hosts import Where, check_offline, named_hosts
+from lsmtune.api.on_hosts import OnHosts, Where, check_offline
 from lsmtune.api.resolve import Request, resolve
 from lsmtune.api.simulate import Simulation
 from lsmtune.api.study_result import Result, stored_result
@@ -89,7 +89,7 @@ def tune(
     )
     folder = _home(home)
     keys_folder = None if certificates is None else Path(certificates).expanduser()
-    used = named_hosts(hosts, keys_folder, insecure)
+    used = None if hosts is None else OnHosts(hosts, keys_folder, insecure)
     with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
         resolved = resolve(request, folder, observer=observer)
         for remark in resolved.remarks:

@@ -86,7 +86,7 @@ def screen(
     interruption, the same command continues the measurements.
     """
     from lsmtune.api import screen as api
-    from lsmtune.api.on_hosts import named_hosts
+    from lsmtune.api.on_hosts import on_hosts
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_screening
     from lsmtune.cli.progress import TerminalObserver
@@ -104,7 +104,7 @@ def screen(
     spec = settings_of(resolve_screening(request, table, home, consent=ask))
     found = api.screen(
         spec, home, TerminalObserver(), output=output, jobs=jobs, accept_noise=accept_noise,
-        hosts=named_hosts(hosts, certificates, insecure),
+        hosts=on_hosts(hosts, certificates, insecure),
     )  # fmt: skip
     note(f"runs: {found.output} ({found.runs} runs, {found.failed} failed)")
     for warning in found.warnings:

@@ -52,7 +52,7 @@ def sweep(
     After an interruption, the same command continues the experiment.
     """
     from lsmtune.api import sweep as api
-    from lsmtune.api.on_hosts import named_hosts
+    from lsmtune.api.on_hosts import on_hosts
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_sweep
     from lsmtune.cli.progress import TerminalObserver
@@ -64,7 +64,7 @@ def sweep(
     if dry_run:
         say_all(plan_lines(api.plan(spec)))
         return
-    used = named_hosts(hosts, certificates, insecure)
+    used = on_hosts(hosts, certificates, insecure)
     found = api.sweep(spec, home, TerminalObserver(), accept_noise=accept_noise, hosts=used)
     for what, path in found.write(csv=csv, markdown=markdown, page=page):
         note(f"{what}: {path}")

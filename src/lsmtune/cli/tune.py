@@ -154,13 +154,13 @@ def _run(
     """Tune between runs or online; print the result."""
     from lsmtune.api import online
     from lsmtune.api import tune as api
-    from lsmtune.api.on_hosts import check_offline, named_hosts
+    from lsmtune.api.on_hosts import check_offline, on_hosts
     from lsmtune.api.resolve import resolve
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.cli.result_lines import say_result
 
     observer = TerminalObserver()
-    hosts = named_hosts(*places)
+    hosts = on_hosts(*places)
     resolved = resolve(request, home, consent=ask, observer=observer)
     if settings_of(resolved).online is None:
         done = api.tune(
