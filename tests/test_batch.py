@@ -37,6 +37,15 @@ def test_what_is_written_is_read_again(tmp_path_factory, data) -> None:  # type:
     assert read_batch(file) == [line]
 
 
+def test_a_line_has_a_host_only_if_it_is_given(tmp_path: Path) -> None:
+    lines = [BatchLine("a", metrics={"write_amp": 2.5}, host=host) for host in ("alpha", None)]
+    assert read(tmp_path, *(line.to_json() for line in lines)) == lines
+    assert "host" in lines[0].to_json()
+    assert "host" not in lines[1].to_json()
+    (wrong,) = read(tmp_path, '{"id": "a", "host": 5}')
+    assert wrong.is_wrong
+
+
 def test_what_is_left_out_has_defaults(tmp_path: Path) -> None:
     (line,) = read(tmp_path, "{}")
     assert (line.id, line.workload, line.knobs, line.error) == ("1", Workload(), {}, None)

@@ -18,7 +18,7 @@ from lsmtune.tables import problem_text
 from lsmtune.units import is_version
 from lsmtune.workloads import EngineName, Workload
 
-_TEXTS = ("error", "disturbance")
+_TEXTS = ("error", "disturbance", "host")
 _KEYS = {"id", "workload", "engine", "rocksdb", "knobs", "metrics", "seed", *_TEXTS}
 _MOST = 1e100
 """Maximum size of a number: models square it."""
@@ -36,6 +36,7 @@ class BatchLine:
     `others` are the keys of the line that lsmtune does not know: they are kept as they are.
     `engine` is the engine that ran it; names and defaults of the knobs are those of this engine. A
     line contains it if it is not the workload's first engine.
+    `host` is where it ran, if runs of the file are of several hosts.
     """
 
     id: str
@@ -49,6 +50,7 @@ class BatchLine:
     engine: EngineName = "rocksdb"
     others: Mapping[str, Any] = field(default_factory=dict)
     is_wrong: bool = False
+    host: str | None = None
 
     def to_json(self) -> str:
         """Return the line as text."""
@@ -60,6 +62,7 @@ class BatchLine:
             "workload": self.workload.model_dump(exclude_none=True),
             **({} if self.engine == self.workload.preset.engine else {"engine": self.engine}),
             **({} if self.rocksdb is None else {"rocksdb": self.rocksdb}),
+            **({} if self.host is None else {"host": self.host}),
             "knobs": dict(self.knobs),
         }
         if self.seed is not None:
@@ -142,7 +145,7 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
             raise UserError(f"metrics.{metric}: {value!r} is not a number")
         if not abs(value) <= _MOST:
             raise UserError(f"metrics.{metric}: not a finite number of at most {_MOST:g}")
-    seed, error_text, disturbance = (document.get(key) for key in ("seed", *_TEXTS))
+    seed, error_text, disturbance, host = (document.get(key) for key in ("seed", *_TEXTS))
     if seed is not None and (type(seed) is not int or not 0 <= seed < 1 << 63):
         raise UserError(f"seed: {seed!r} is not allowed; use an integer from 0 to 2^63 - 1")
     for key in _TEXTS:
@@ -154,8 +157,9 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
             f"rocksdb: {rocksdb!r} is not a version; use three or four numbers, such as 11.8.1"
         )
     return BatchLine(
-        name, workload, checked, metrics, error_text, seed, disturbance, rocksdb, engine, others
-    )
+        name, workload, checked, metrics, error_text, seed, disturbance, rocksdb, engine, others,
+        host=host,
+    )  # fmt: skip
 
 
 def knob_value(catalogue: Catalogue, name: str, value: Any) -> Value:

@@ -1,4 +1,4 @@
-"""`lsmtune tune --hosts` and `lsmtune.tune(hosts=…)`."""
+"""`lsmtune tune --hosts`, `screen` and `sweep`, and `lsmtune.tune(hosts=…)`."""
 
 import json
 from pathlib import Path
@@ -47,6 +47,63 @@ def test_a_number_of_processes_measures_as_many_trials(capsys: pytest.CaptureFix
     assert hosts_of("command").count(None) >= 2
     lsmtune.tune(**KEYS, hosts=3, home="program")
     assert len(hosts_of("program")) == len(rows)
+
+
+@pytest.mark.slow
+def test_a_screening_uses_the_hosts_and_its_lines_have_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    flags = ["--engine", "simulated", "--num", "20000", "--trials", "36", "--study", "s"]
+    flags += ["--replicated", "2", "--runs", "2", "--home", "home"]
+    assert run(["screen", *flags, "--hosts", "2", "-o", "two.jsonl"]) == 0
+    assert "worker-1" in capsys.readouterr().err
+    lines = [json.loads(line) for line in Path("two.jsonl").read_text().splitlines()]
+    assert len(lines) == 38
+    assert len({line["host"] for line in lines}) == 2
+    # More configs without hosts: these lines have no host.
+    flags[5] = "40"
+    assert run(["screen", *flags, "-o", "more.jsonl"]) == 0
+    more = [json.loads(line) for line in Path("more.jsonl").read_text().splitlines()]
+    assert len([line for line in more if "host" not in line]) == len(more) - 38 >= 4
+    assert run(["importance", "--batch", "two.jsonl", "--repeats", "1", "--json"]) == 0
+    # The simulator predicts the same on all hosts.
+    assert "hosts" not in json.loads(capsys.readouterr().out)
+
+
+EXPERIMENT = """\
+study = "s"
+engine = "simulated"
+[workload]
+num = 20000
+[sweep]
+metrics = ["write_amp"]
+[sweep.factors.memtable]
+write_buffer_size = ["512KiB", "2MiB"]
+[sweep.factors.files]
+target_file_size_base = ["1MiB", "4MiB"]
+"""
+
+
+@pytest.mark.slow
+def test_an_experiment_uses_the_hosts(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    Path("sizes.toml").write_text(EXPERIMENT)
+    documents = []
+    for flags in (["--home", "two", "--hosts", "2"], ["--home", "one"]):
+        assert run(["sweep", "sizes.toml", *flags, "--json"]) == 0
+        documents.append(json.loads(capsys.readouterr().out))
+    assert documents[0] == documents[1]
+    assert len(set(hosts_of("two"))) == 2
+    assert set(hosts_of("one")) == {None}
+
+
+def test_jobs_and_hosts_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--engine", "simulated", "--hosts", "2", "--jobs", "2", "--home", "home"]
+    assert run(["screen", *flags]) == 2
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "--jobs 2" in error
+    assert "--hosts" in error
 
 
 def test_one_process_is_this_one() -> None:

@@ -78,6 +78,9 @@ class _Engine(ScriptedEngine):
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         outcome = super().run(spec, base, places, watch)
+        if float(spec.settings.get("block_size", 0)) > float(os.environ.get("TEST_LARGEST", "inf")):
+            crash = {"status": "crashed", "reason": "its blocks are too large"}
+            return Outcome(TrialResult.model_validate(crash), outcome.evidence)
         if number := int(spec.settings.get("evidence_bytes", 0)):
             large = places.workdir / "large.bin"
             large.write_bytes(os.urandom(number))

@@ -30,6 +30,30 @@ def test_planted_ratios_lie_in_their_intervals() -> None:
     assert sum(fit.factors[1].p < 0.05 for fit in found) <= 3
 
 
+@pytest.mark.slow
+def test_planted_ratios_lie_in_their_intervals_on_hosts_of_different_speed() -> None:
+    held, idle = 0, 0
+    for seed in range(24):
+        hosts = np.random.default_rng([seed, 1]).integers(3, size=len(CELLS))
+        slowed = outcome(seed) * np.array([1.0, 1.5, 2.5])[hosts]
+        fit = fit_factorial(CELLS, BLOCKS, slowed, [f"host-{host}" for host in hosts])
+        change = fit.factors[0].contrasts[1].change
+        held += change.low <= 0.25 <= change.high
+        idle += fit.factors[1].p < 0.05
+        assert fit.hosts is not None
+        assert fit.hosts.p < 1e-6
+    assert held >= 21
+    assert idle <= 3
+
+
+def test_equal_hosts_explain_nothing() -> None:
+    hosts = [f"host-{place % 5 % 2}" for place in range(len(CELLS))]
+    fit = fit_factorial(CELLS, BLOCKS, outcome(1), hosts)
+    assert fit.hosts is not None
+    assert fit.hosts.p > 0.01
+    assert fit.hosts.eta_squared < 0.01
+
+
 def test_shares_of_the_variance_follow_the_strength() -> None:
     first, idle, tenth = fit_factorial(CELLS, BLOCKS, outcome(1)).factors
     assert first.eta_squared > tenth.eta_squared > idle.eta_squared

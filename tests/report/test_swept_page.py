@@ -93,6 +93,24 @@ def test_page_names_the_system_and_the_workload() -> None:
         assert text in page
 
 
+def test_page_names_the_hosts_and_their_share_if_there_are_several() -> None:
+    runs = [
+        SweptRun(
+            block, cell, {"write_amp": 4.0 + 0.01 * block + place % 2}, host=f"host-{place % 2}"
+        )
+        for block in range(3)
+        for place, cell in enumerate((None, None, (0, 0), (0, 1), (1, 1), (1, 0)), block)
+    ]
+    found = analyse(SWEEP, load("rocksdb"), Outcome("sizes", "write", runs, [], {}))
+    page = render_swept(found, study_view())
+    assert "host-0" in page
+    assert "host-1" in page
+    share = [text for text in answers(found, found.metrics[0]) if "hosts" in text]
+    assert len(share) == 1
+    assert "%" in share[0]
+    assert "hosts" not in " ".join(answers(swept(), swept().metrics[0]))
+
+
 def test_page_names_each_library_that_ran() -> None:
     libraries = {
         version: Origin(source=f"org.rocksdb:rocksdbjni:{version}", sha256=digit * 64)

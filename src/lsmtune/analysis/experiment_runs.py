@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, fsum, log10
 
+from lsmtune.analysis.host_speed import THIS_MACHINE
 from lsmtune.analysis.inspect.assemble import assemble
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse, block_ratio
@@ -99,23 +100,29 @@ def finish(study: Session, logs_of: Sequence[Cell] = ()) -> Experiment:
         study.spec.name,
         study.spec.workload.kind,
         [
-            SweptRun(step.block, step.cell, result.metrics, result.disturbance is not None)
-            for step, result in done
-            if result.status is Status.COMPLETE
+            SweptRun(
+                step.block,
+                step.cell,
+                trial.result.metrics,
+                trial.result.disturbance is not None,
+                trial.host or THIS_MACHINE,
+            )
+            for step, trial in done
+            if trial.result.status is Status.COMPLETE
         ],
         [
-            (step.cell, f"{result.status.meaning}: {result.reason}")
-            for step, result in done
-            if result.status is not Status.COMPLETE
+            (step.cell, f"{trial.result.status.meaning}: {trial.result.reason}")
+            for step, trial in done
+            if trial.result.status is not Status.COMPLETE
         ],
         {step.cell: step.config for step, _ in done if step.cell is not None},
         study.stored.libraries,
     )
     swept = analyse(table, study.ground.catalogue, outcome)
     trees: dict[Cell, tuple[tuple[Level, ...], ...]] = {}
-    for step, result in done:
-        if step.cell is not None and result.measurement is not None:
-            trees[step.cell] = (*trees.get(step.cell, ()), result.measurement.levels)
+    for step, trial in done:
+        if step.cell is not None and (measured := trial.result.measurement) is not None:
+            trees[step.cell] = (*trees.get(step.cell, ()), measured.levels)
     logs = {cell: _first_log(study, outcome.configs.get(cell)) for cell in logs_of}
     return Experiment(
         load=study.spec.workload,

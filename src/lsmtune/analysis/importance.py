@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lsmtune.analysis.host_speed import HOST, THIS_MACHINE
 from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.batch import BatchLine
 from lsmtune.errors import UserError
@@ -109,7 +110,8 @@ class Importance:
 
     `load_factors` are varied parameters of the workload. `ranking` orders the knobs over all
     metrics. `engine` is the engine that ran, or "simulated". `few_flushes` is the number of runs
-    that wrote too little to measure write amplification.
+    that wrote too little to measure write amplification. `hosts` are the hosts that ran, if they
+    are several whose speed matters. Then the host is a factor.
     """
 
     runs: int
@@ -120,6 +122,12 @@ class Importance:
     metrics: tuple[MetricImportance, ...]
     engine: str = "rocksdb"
     few_flushes: int = 0
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def other_factors(self) -> tuple[str, ...]:
+        """Factors that are no knobs: parameters of the workload, and the host."""
+        return _other_factors(self.load_factors, self.hosts)
 
     @property
     def is_simulated(self) -> bool:
@@ -139,17 +147,22 @@ class Importance:
         for metric in filter(lambda metric: metric.is_predictable, self.metrics):
             total = sum(max(0.0, knob.permutation.median) for knob in metric.knobs) or 1.0
             for knob in metric.knobs:
-                if knob.is_seen and knob.knob not in self.load_factors:
+                if knob.is_seen and knob.knob not in self.other_factors:
                     share = knob.permutation.median / total
                     shares[knob.knob] = shares.get(knob.knob, 0.0) + share
         return tuple(sorted(shares, key=lambda name: -shares[name])[:count])
+
+
+def _other_factors(load: tuple[str, ...], hosts: tuple[str, ...]) -> tuple[str, ...]:
+    return (*load, HOST) if hosts else load
 
 
 @dataclass(frozen=True)
 class Runs:
     """Measured runs as a table: factors and metrics of the first run of each config.
 
-    A metric can be analysed if at least `fewest` configs have a value of it.
+    A metric can be analysed if at least `fewest` configs have a value of it. The `hosts` are those
+    of `Importance`.
     """
 
     design: Design
@@ -159,6 +172,12 @@ class Runs:
     failed: int
     catalogue: Catalogue
     fewest: int
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def other_factors(self) -> tuple[str, ...]:
+        """Factors that are no knobs: parameters of the workload, and the host."""
+        return _other_factors(self.load_factors, self.hosts)
 
     @property
     def number(self) -> int:
@@ -189,9 +208,13 @@ class Runs:
         return np.array([line.metrics[metric] for line in self.first])
 
     def noise(self, metric: str) -> Noise | None:
-        """Return the noise of the metric, from the configs that ran more than once."""
-        values = [[line.metrics[metric] for line in group] for group in self.groups]
-        return noise(values, self.outcome(metric))
+        """Return the noise of the metric, from the configs that ran more than once on a host."""
+        values: dict[tuple[int, str], list[float]] = {}
+        for place, group in enumerate(self.groups):
+            for line in group:
+                host = _host(line) if self.hosts else ""
+                values.setdefault((place, host), []).append(line.metrics[metric])
+        return noise(list(values.values()), self.outcome(metric))
 
 
 def runs_of(
@@ -220,9 +243,19 @@ def runs_of(
             "`lsmtune screen`"
         )
     names = tuple(factor.name for factor in load)
-    design = Design((*knobs, *load))
     runs = tuple(map(tuple, groups.values()))
-    return Runs(design, names, first, runs, failed, catalogue, fewest)
+    hosts = tuple(sorted({_host(line) for group in runs for line in group}))
+    if len(hosts) == 1 or catalogue.engine == SIMULATED:
+        hosts = ()
+    of_first = tuple(map(_host, first))
+    varies = bool(hosts) and len(set(of_first)) > 1
+    host = [Factor(HOST, of_first, ordered=False)] if varies else []
+    design = Design((*knobs, *load, *host))
+    return Runs(design, names, first, runs, failed, catalogue, fewest, hosts)
+
+
+def _host(line: BatchLine) -> str:
+    return line.host or THIS_MACHINE
 
 
 def _knob_factor(knob: Knob, lines: Sequence[BatchLine]) -> Factor | None:
@@ -263,7 +296,7 @@ def knob_ranking(runs: Runs, metrics: Sequence[str], seed: int = 1) -> tuple[str
         total = sum(max(0.0, fall.median) for fall in falls) or 1.0
         for factor, fall in zip(found.design.factors, falls, strict=True):
             shares[factor.name] += max(0.0, fall.median) / total
-    knobs = [name for name in shares if name not in runs.load_factors]
+    knobs = [name for name in shares if name not in runs.other_factors]
     return tuple(sorted(knobs, key=lambda name: -shares[name]))
 
 
@@ -280,7 +313,7 @@ def lasso_ranking(runs: Runs, metrics: Sequence[str]) -> tuple[str, ...]:
         placed = {f.name: rank for f, rank in zip(found.design.factors, ranks, strict=True)}
         for name in names:
             places[name] += placed.get(name, len(names))  # the last if these runs do not vary it
-    knobs = [name for name in names if name not in runs.load_factors]
+    knobs = [name for name in names if name not in runs.other_factors]
     return tuple(sorted(knobs, key=lambda name: places[name]))
 
 
@@ -302,6 +335,7 @@ def find_importance(runs: Runs, metrics: Sequence[str], repeats: int, seed: int 
         found,
         runs.catalogue.engine,
         too_few_flushes(line.metrics for group in runs.groups for line in group),
+        runs.hosts,
     )
 
 

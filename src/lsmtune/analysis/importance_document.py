@@ -14,6 +14,7 @@ def importance_document(importance: Importance) -> dict[str, object]:
         "failed": importance.failed,
         "few_flushes": importance.few_flushes,
         "load_factors": list(importance.load_factors),
+        **({"hosts": list(importance.hosts)} if importance.hosts else {}),
         "top": list(importance.top(6)),
         "metrics": {metric.metric: _metric_document(metric) for metric in importance.metrics},
     }

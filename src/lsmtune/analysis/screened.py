@@ -13,6 +13,8 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
     spec = stored.settings
     catalogue = catalogue_of(spec.engine, spec.workload)
     version = stored.engine.get("version") if spec.engine == "rocksdb" else None
+    trials = undisturbed(home.trials(stored), Role.TRIAL, Role.REPEAT)
+    has_hosts = len({trial.host for trial in trials}) > 1
     return [
         BatchLine(
             id=f"{study}-{trial.number}",
@@ -24,6 +26,7 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
             disturbance=trial.result.disturbance,
             rocksdb=version,
             engine=spec.engine,
+            host=trial.host if has_hosts else None,
         )
-        for trial in undisturbed(home.trials(stored), Role.TRIAL, Role.REPEAT)
+        for trial in trials
     ]

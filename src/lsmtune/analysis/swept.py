@@ -6,6 +6,7 @@ from math import fsum
 
 import numpy as np
 
+from lsmtune.analysis.host_speed import THIS_MACHINE, host_levels, levelled
 from lsmtune.analysis.importance import SIMULATED
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.upgrade_plan import compares_winner
@@ -38,13 +39,15 @@ _FEWEST_PAIRS = 2
 class SweptRun:
     """Measured run: its block, its cell (None: the baseline) and its metrics.
 
-    `is_disturbed`: other processes disturbed it, and it was kept all the same.
+    `is_disturbed`: other processes disturbed it, and it was kept all the same. `host` is where it
+    ran.
     """
 
     block: int
     cell: tuple[int, ...] | None
     metrics: Mapping[str, float]
     is_disturbed: bool = False
+    host: str = THIS_MACHINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,8 @@ class SweptMetric:
 
     The means are `geometric`, with intervals computed on logarithms, if the values of all runs are
     positive. Otherwise they are arithmetic, and an interval that would begin below 0 begins at 0.
-    `fit` is None if the runs are too few, or if a cell flushed too seldom to measure the metric.
+    If the runs are of several hosts, they are means of levelled values. `fit` is None if the runs
+    are too few, or if a cell flushed too seldom to measure the metric.
     """
 
     metric: str
@@ -95,7 +99,7 @@ class Swept:
     lists effects that cannot be separated, and cells that the engine changed. `engine` is the
     engine that ran, or "simulated". `libraries` are RocksDB's libraries that ran, by version, the
     baseline's first; empty if a program ran instead. `versions` are the versions by level of the
-    factor that sets them.
+    factor that sets them. `hosts` are the hosts that ran, if they are several whose speed matters.
     """
 
     name: str
@@ -110,6 +114,7 @@ class Swept:
     engine: str = "rocksdb"
     libraries: Mapping[str, Origin] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    hosts: tuple[str, ...] = ()
 
     def version(self, levels: tuple[str, ...]) -> str:
         """Return the version that ran the cell with these levels, or the baseline (no levels)."""
@@ -143,6 +148,9 @@ def analyse(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> Swept:
     """Return what the runs show; UserError if a metric was not measured."""
     names = experiment.metrics or DEFAULT_METRICS[outcome.kind]
     levels = experiment.level_names(catalogue)
+    hosts = tuple(sorted({run.host for run in outcome.runs}))
+    if len(hosts) == 1 or catalogue.engine == SIMULATED:
+        hosts = ()
     return Swept(
         name=outcome.name,
         factors=levels,
@@ -151,7 +159,9 @@ def analyse(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> Swept:
         blocks=experiment.repeats,
         runs=len(outcome.runs),
         failed=len(outcome.failures),
-        metrics=tuple(_metric(metric, list(levels.values()), outcome.runs) for metric in names),
+        metrics=tuple(
+            _metric(metric, list(levels.values()), outcome.runs, hosts) for metric in names
+        ),
         warnings=tuple(_warnings(experiment, catalogue, outcome)),
         engine=catalogue.engine,
         libraries=outcome.libraries,
@@ -160,6 +170,7 @@ def analyse(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> Swept:
             for factor, knobs in experiment.factors.items()
             for name, version in zip(levels[factor], knobs.get(VERSION, ()), strict=False)
         },
+        hosts=hosts,
     )
 
 
@@ -178,9 +189,11 @@ def block_ratio(
 
 
 def _metric(
-    metric: str, levels: Sequence[tuple[str, ...]], runs: Sequence[SweptRun]
+    metric: str, levels: Sequence[tuple[str, ...]], runs: Sequence[SweptRun], hosts: Sequence[str]
 ) -> SweptMetric:
-    told = [run for run in runs if metric in run.metrics]
+    """Return the metric. The fit has the host as a factor, so it needs no levelled values."""
+    measured = [run for run in runs if metric in run.metrics]
+    told = _levelled(metric, measured) if hosts else measured
     base = [run for run in told if run.cell is None]
     if not base:
         raise UserError(
@@ -199,8 +212,24 @@ def _metric(
                 found, _ratio(metric, found, compared), geometric=geometric)
         for cell, found in sorted(by_cell.items())
     )  # fmt: skip
-    fit = None if any(cell.few_flushes for cell in cells) else _fit(metric, told)
+    few = any(cell.few_flushes for cell in cells)
+    fit = None if few else _fit(metric, measured, has_hosts=bool(hosts))
     return SweptMetric(metric, summed_base, cells, fit, geometric)
+
+
+def _levelled(metric: str, runs: Sequence[SweptRun]) -> list[SweptRun]:
+    """Return the runs with the metric as if all hosts had the same speed."""
+    base: dict[str, list[Mapping[str, float]]] = {}
+    for run in runs:
+        if run.cell is None:
+            base.setdefault(run.host, []).append({metric: run.metrics[metric]})
+    levels = host_levels(base)
+    return [
+        replace(run, metrics={
+            **run.metrics, **levelled({metric: run.metrics[metric]}, run.host, levels)
+        })
+        for run in runs
+    ]  # fmt: skip
 
 
 def _summed(
@@ -234,19 +263,24 @@ def _mean_interval(values: Sequence[float], *, geometric: bool) -> Interval:
 
 
 def _ratio(metric: str, found: Sequence[SweptRun], base: Sequence[SweptRun]) -> Interval | None:
-    """Return the ratio to the mean of the baseline in the same block; None without one."""
-    pairs = [
-        (run.metrics[metric], same_block)
-        for run in found
-        if (same_block := [b.metrics[metric] for b in base if b.block == run.block])
-    ]
+    """Return the ratio to the mean of the baseline in the same block; None without one.
+
+    It compares with the baseline on the same host. If a host was lost before it had run the
+    baseline, it compares with the levelled runs of the others.
+    """
+    pairs: list[tuple[float, list[float]]] = []
+    for run in found:
+        block = [b for b in base if b.block == run.block]
+        same = [b for b in block if b.host == run.host] or block
+        if same:
+            pairs.append((run.metrics[metric], [b.metrics[metric] for b in same]))
     if len(pairs) < _FEWEST_PAIRS or any(v <= 0 or min(others) <= 0 for v, others in pairs):
         return None
     means = [geometric_mean(others) for _, others in pairs]
     return ratio_interval([value for value, _ in pairs], means)
 
 
-def _fit(metric: str, told: Sequence[SweptRun]) -> FactorialFit | None:
+def _fit(metric: str, told: Sequence[SweptRun], *, has_hosts: bool) -> FactorialFit | None:
     """Return the effects of the factors; None if the runs are too few."""
     runs = [run for run in told if run.cell is not None]
     if not runs:
@@ -254,7 +288,10 @@ def _fit(metric: str, told: Sequence[SweptRun]) -> FactorialFit | None:
     levels = np.array([run.cell for run in runs], dtype=int)
     try:
         return fit_factorial(
-            levels, [run.block for run in runs], np.array([run.metrics[metric] for run in runs])
+            levels,
+            [run.block for run in runs],
+            np.array([run.metrics[metric] for run in runs]),
+            [run.host for run in runs] if has_hosts else (),
         )
     except ValueError:
         return None

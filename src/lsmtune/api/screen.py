@@ -6,6 +6,7 @@ from typing import Any
 
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.screened import screened_lines
+from lsmtune.api.on_hosts import OnHosts, opened_hosts
 from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
@@ -56,32 +57,35 @@ def screen(
     output: Path | None = None,
     jobs: int | None = None,
     accept_noise: bool = False,
+    hosts: OnHosts | None = None,
 ) -> Screened:
     """Measure the configs that are missing, and write all runs as JSON lines.
 
     `output` is a file in the home if it is not given. `jobs` runs go on at the same time, by
     default half as many as there are CPUs, but one at a time if more would change the results.
+    With `hosts`, each of them runs one config at a time, so `jobs` is a UserError.
     """
     observer = observer or Observer()
     if spec.screen is None:
         raise LsmtuneError(
             "screen: the study file has no table [screen]; add [screen] to the study file"
         )
-    if spec.engine == "tikv" and jobs not in (None, 1):
-        raise UserError(
-            Argument("jobs"),
-            f": invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed",
-        )
+    _check_jobs(spec, jobs, hosts)
     table = spec.screen
     prepared = prepare(spec, home_path, observer)
     spec = prepared.spec
-    with Home(home_path, create=True) as home:
-        check_space(spec, home)
-        with open_session(home, prepared, observer, accept_noise=accept_noise) as study:
-            remark_busy(spec, observer, accept_noise=accept_noise)
-            most = 1 if spec.engine == "tikv" else describe_host().logical_cpus // _CPUS_A_RUN
-            side_by_side = jobs or max(1, most)
-            remark = run_configs(study, table, side_by_side)
+    with (
+        opened_hosts(hosts, prepared.engine, observer) as used,
+        Home(home_path, create=True) as home,
+    ):
+        if used is None:
+            check_space(spec, home)
+        with open_session(home, prepared, observer, accept_noise=accept_noise, hosts=used) as study:
+            if used is None:
+                remark_busy(spec, observer, accept_noise=accept_noise)
+            is_single = used is not None or spec.engine == "tikv"
+            most = 1 if is_single else describe_host().logical_cpus // _CPUS_A_RUN
+            remark = run_configs(study, table, jobs or max(1, most))
         if remark is not None:
             observer.remark(f"lsmtune ran one config at a time: {remark}")
         lines = screened_lines(home, spec.name)
@@ -96,3 +100,19 @@ def screen(
         few_flushes=too_few_flushes(line.metrics for line in lines),
         disturbed_runs=sum(line.disturbance is not None for line in lines),
     )
+
+
+def _check_jobs(spec: StudySettings, jobs: int | None, hosts: OnHosts | None) -> None:
+    """Raise UserError for a number of runs at the same time that is not possible."""
+    if spec.engine == "tikv" and jobs not in (None, 1):
+        raise UserError(
+            Argument("jobs"),
+            f": invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed",
+        )
+    if hosts is not None and jobs is not None:
+        raise UserError(
+            Argument("jobs", jobs),
+            ": not allowed with ",
+            Argument("hosts"),
+            ", because each host runs one config at a time",
+        )

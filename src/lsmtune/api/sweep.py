@@ -9,6 +9,7 @@ from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.analysis.read_study import view_of
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Swept
+from lsmtune.api.on_hosts import OnHosts, opened_hosts
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import Sweep
@@ -90,16 +91,25 @@ def sweep(
     observer: Observer | None = None,
     *,
     accept_noise: bool = False,
+    hosts: OnHosts | None = None,
 ) -> SweptStudy:
-    """Run the missing runs of the experiment; return its result and its stored study."""
+    """Run the missing runs of the experiment; return its result and its stored study.
+
+    With `hosts`, runs go to them.
+    """
     observer = observer or Observer()
     prepared = prepare(spec, home_path, observer)
     for remark in version_remarks(prepared.ground.base):
         observer.remark(remark)
-    with Home(home_path, create=True) as home:
-        check_space(prepared.spec, home)
-        with open_session(home, prepared, observer, accept_noise=accept_noise) as study:
-            remark_busy(study.spec, observer, accept_noise=accept_noise)
+    with (
+        opened_hosts(hosts, prepared.engine, observer) as used,
+        Home(home_path, create=True) as home,
+    ):
+        if used is None:
+            check_space(prepared.spec, home)
+        with open_session(home, prepared, observer, accept_noise=accept_noise, hosts=used) as study:
+            if used is None:
+                remark_busy(study.spec, observer, accept_noise=accept_noise)
             swept = finished(study, observer).swept
             return SweptStudy(swept, view_of(home, study.record))
 

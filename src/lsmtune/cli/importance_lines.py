@@ -8,6 +8,7 @@ from lsmtune.report.text.importance_words import (
     accuracy_text,
     disagreements,
     effect_text,
+    hosts_text,
     verdict_text,
 )
 
@@ -30,6 +31,8 @@ def importance_lines(importance: Importance) -> Iterator[str]:
             f"{', '.join(importance.load_factors)}. "
             "Tuning cannot change parameters of the workload."
         )
+    if importance.hosts:
+        yield from paragraph(f"note: {hosts_text(importance)}")
     for metric in importance.metrics:
         yield ""
         yield from _metric_lines(metric)

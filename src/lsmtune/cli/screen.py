@@ -10,14 +10,17 @@ from lsmtune.cli.flags import (
     AcceptNoise,
     Base,
     Cache,
+    Certificates,
     DbBench,
     EngineName,
     Home,
+    Insecure,
     Json,
     Knobs,
     Library,
     Memory,
     NewStudy,
+    OnHosts,
     Records,
     RocksDBVersion,
     Scale,
@@ -72,6 +75,9 @@ def screen(
     library: Library = None,
     accept_noise: AcceptNoise = False,
     home: Home = DEFAULT_HOME,
+    hosts: OnHosts = None,
+    certificates: Certificates = None,
+    insecure: Insecure = False,
     as_json: Json = False,
 ) -> None:
     """Measure many configs that cover the range of every knob, to find the knobs that matter.
@@ -80,6 +86,7 @@ def screen(
     interruption, the same command continues the measurements.
     """
     from lsmtune.api import screen as api
+    from lsmtune.api.on_hosts import on_hosts
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_screening
     from lsmtune.cli.progress import TerminalObserver
@@ -95,8 +102,10 @@ def screen(
         flags=True,
     )  # fmt: skip
     spec = settings_of(resolve_screening(request, table, home, consent=ask))
-    watch = TerminalObserver()
-    found = api.screen(spec, home, watch, output=output, jobs=jobs, accept_noise=accept_noise)
+    found = api.screen(
+        spec, home, TerminalObserver(), output=output, jobs=jobs, accept_noise=accept_noise,
+        hosts=on_hosts(hosts, certificates, insecure),
+    )  # fmt: skip
     note(f"runs: {found.output} ({found.runs} runs, {found.failed} failed)")
     for warning in found.warnings:
         note(warning)

@@ -8,10 +8,13 @@ import typer
 from lsmtune.cli.flags import (
     DEFAULT_HOME,
     AcceptNoise,
+    Certificates,
     DbBench,
     Home,
+    Insecure,
     Json,
     Library,
+    OnHosts,
     Page,
     RocksDBVersion,
 )
@@ -39,6 +42,9 @@ def sweep(
     library: Library = None,
     accept_noise: AcceptNoise = False,
     home: Home = DEFAULT_HOME,
+    hosts: OnHosts = None,
+    certificates: Certificates = None,
+    insecure: Insecure = False,
     as_json: Json = False,
 ) -> None:
     """Measure every combination of the listed knob values; report the effects with p-values.
@@ -46,6 +52,7 @@ def sweep(
     After an interruption, the same command continues the experiment.
     """
     from lsmtune.api import sweep as api
+    from lsmtune.api.on_hosts import on_hosts
     from lsmtune.api.resolve import Request
     from lsmtune.api.resolve_experiment import resolve_sweep
     from lsmtune.cli.progress import TerminalObserver
@@ -57,7 +64,8 @@ def sweep(
     if dry_run:
         say_all(plan_lines(api.plan(spec)))
         return
-    found = api.sweep(spec, home, TerminalObserver(), accept_noise=accept_noise)
+    used = on_hosts(hosts, certificates, insecure)
+    found = api.sweep(spec, home, TerminalObserver(), accept_noise=accept_noise, hosts=used)
     for what, path in found.write(csv=csv, markdown=markdown, page=page):
         note(f"{what}: {path}")
     if as_json:

@@ -49,26 +49,41 @@ class PairEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class HostEffect:
+    """How much the hosts explain of an outcome, factors and blocks held; see `FactorEffect`."""
+
+    p: float
+    eta_squared: float
+
+
+@dataclass(frozen=True, slots=True)
 class FactorialFit:
     """The effects of all factors: ratios where they are `relative`, differences otherwise.
 
-    They are differences where outcomes are not all positive.
+    They are differences where outcomes are not all positive. `hosts` is None where all runs are
+    of one host, or where hosts cannot be separated from blocks and factors.
     """
 
     relative: bool
     factors: tuple[FactorEffect, ...]
     pairs: tuple[PairEffect, ...]
+    hosts: HostEffect | None = None
 
 
-def fit_factorial(levels: Levels, blocks: Sequence[int], outcome: Floats) -> FactorialFit:
+def fit_factorial(
+    levels: Levels, blocks: Sequence[int], outcome: Floats, hosts: Sequence[str] = ()
+) -> FactorialFit:
     """Fit the main effects of all factors, and each pair's interaction on top of them.
 
-    `outcome` has a value a run. ValueError where there are too few runs to tell any noise.
+    `outcome` has a value a run, and `hosts` its host, if the runs are of several. ValueError where
+    there are too few runs to tell any noise.
     """
     relative = bool((outcome > 0).all())
     values = np.log(outcome) if relative else outcome
     own = [_columns(levels[:, factor]) for factor in range(levels.shape[1])]
-    constant = np.column_stack([np.ones(len(values)), _columns(np.asarray(blocks))])
+    in_blocks = np.column_stack([np.ones(len(values)), _columns(np.asarray(blocks))])
+    on_hosts = _columns(np.asarray(hosts)) if hosts else np.empty((len(values), 0))
+    constant = np.column_stack([in_blocks, on_hosts])
     full = least_squares(values, np.column_stack([constant, *own]))
     if full.freedom < 1:
         raise ValueError(f"{len(values)} runs are too few to estimate {full.rank - 1} effects")
@@ -90,10 +105,13 @@ def fit_factorial(levels: Levels, blocks: Sequence[int], outcome: Floats) -> Fac
         first += own[at].shape[1]
         effects.append(FactorEffect(p, share, int(names[0]), contrasts))
     pairs = tuple(_pairs(full, values, [constant, *own], own, total))
-    return FactorialFit(relative, tuple(effects), pairs)
+    rest = [in_blocks, *own]
+    is_told = full.rank > np.linalg.matrix_rank(np.column_stack(rest))
+    effect = HostEffect(*_tested(full, values, rest, total)) if is_told else None
+    return FactorialFit(relative, tuple(effects), pairs, effect)
 
 
-def _columns(levels: Levels) -> Floats:
+def _columns(levels: Levels | NDArray[np.str_]) -> Floats:
     """One column a level but for the first."""
     names = np.unique(levels)[1:]
     columns = [(levels == name).astype(float) for name in names]

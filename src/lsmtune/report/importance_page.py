@@ -35,6 +35,7 @@ from lsmtune.report.text.importance_words import (
     disagreements,
     effect_text,
     headline_text,
+    hosts_text,
     metric_headline,
     reason_text,
     short_effect_text,
@@ -70,6 +71,7 @@ def _header(title: str, importance: Importance) -> Html:
         element("p", unbroken(reason_text(importance))),
         *_overview(importance),
         _load_note(importance),
+        _hosts_note(importance),
     )
 
 
@@ -98,13 +100,19 @@ def _load_note(importance: Importance) -> Html:
     return element("p", join(parts), class_="note")
 
 
+def _hosts_note(importance: Importance) -> Html:
+    if not importance.hosts:
+        return Html()
+    return element("p", unbroken(sentence_start(hosts_text(importance))), class_="note")
+
+
 def _summary(importance: Importance) -> Iterator[Html]:
     """Yield a table of what each of the first knobs does to each metric."""
     metrics = [metric for metric in importance.metrics if metric.is_predictable]
     if not metrics:
         return
     found = {(m.metric, k.knob): k for m in metrics for k in m.knobs}
-    names = (*importance.top(_SUMMARISED), *importance.load_factors)
+    names = (*importance.top(_SUMMARISED), *importance.other_factors)
     rows = (
         [code(name), *(_short_effect(m.metric, found.get((m.metric, name))) for m in metrics)]
         for name in names

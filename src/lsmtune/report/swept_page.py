@@ -164,8 +164,19 @@ def _design(swept: Swept) -> Html:
         element("p", "A factor is a knob, or several knobs that change together. Each repeat runs "
                      "every combination of values once and the baseline at least once, in random "
                      "order. All runs of a repeat use the same workload seed."),
+        _hosts(swept),
         items(_factors(swept)),
     )  # fmt: skip
+
+
+def _hosts(swept: Swept) -> Html:
+    """Return how runs of several hosts are compared; nothing if there is one host."""
+    if not swept.hosts:
+        return Html()
+    return element("p", unbroken(
+        f"The runs are from {counted(len(swept.hosts), 'host')}: {listed(swept.hosts)}. Each run "
+        "is compared with a run of the baseline on the same host. The host is a factor of the "
+        "model. Means are adjusted to the middle speed of the hosts."))  # fmt: skip
 
 
 def _factors(swept: Swept) -> Iterator[Html]:

@@ -123,7 +123,10 @@ def lost_run(row: OpenRun, reason: str) -> LostRun:
 def other_engine(study: StoredStudy, found: HostResult, host: str) -> str | None:
     """Return how the RocksDB of a host differs from that of the study; None if it does not."""
     version = study.engine.get("version") if study.spec.get("engine") == "rocksdb" else None
-    origin = study.origin
+    origin, measured = study.origin, found.result.measurement
+    if measured is not None and measured.engine_version in study.libraries:
+        # An experiment can compare versions.
+        version, origin = measured.engine_version, study.libraries[measured.engine_version]
     return differing_engine(version, None if origin is None else origin.sha256, found, host)
 
 
@@ -155,6 +158,8 @@ def is_stored(row: OpenRun, trials: Sequence[StoredTrial]) -> bool:
         or (
             trial.role is row.role is Role.TRIAL
             and trial.config == row.config
+            # A screening has configs under several workloads, a sweep under several seeds.
+            and (trial.spec.workload, trial.spec.seed) == (row.spec.workload, row.spec.seed)
             and trial.result.status is not Status.DISTURBED
         )
         for trial in trials

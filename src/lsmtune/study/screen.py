@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.errors import UserError
 from lsmtune.knobs.design import design_configs
@@ -42,6 +44,7 @@ def screen(study: Session, table: Screen, jobs: int = 1) -> str | None:
 
     What an earlier call has measured counts; a config that failed is not tried again. Up to
     `jobs` runs go on side by side, if that is seen to change nothing; else a remark says why not.
+    With hosts, `jobs` must be 1: each host runs one config at a time, and each measures the base.
     LsmtuneError when the base cannot be measured, UserError when the batch cannot be used.
     """
     measure_baseline(study)
@@ -60,21 +63,36 @@ def screen(study: Session, table: Screen, jobs: int = 1) -> str | None:
 
 
 def _run(study: Session, points: Sequence[Point], again: int, left: int, jobs: int = 1) -> None:
-    """Run the points that have not yet run more than `again` times; so many runs are left."""
+    """Run the points that have not yet run more than `again` times; so many runs are left.
+
+    Hosts whose times differ take the points in a random order. In a Sobol sequence, every second
+    point has a knob in the upper half of its range. Two hosts that take turns would each get one
+    half, and nobody could tell the host from the knob.
+    """
     done = Counter(_point(trial) for trial in _screened(study))
     role = Role.REPEAT if again else Role.TRIAL
+    run = f", run {again + 1}" if again else ""
     missing = [(place, point) for place, point in enumerate(points) if done[point] <= again]
-    for group in _groups(missing, jobs):
-        run = f", run {again + 1}" if again else ""
-        tasks = [
-            _task(study, point, (place, again), role,
-                  f"config {place + 1} of {len(points)}{run}{_time(study, (left - place) / jobs)}")
-            for place, point in group
-        ]  # fmt: skip
-        if jobs == 1:
-            study.run(tasks[0])
-        else:
-            study.run_together(tasks)
+
+    def task(place: int, point: Point, runs: float) -> Task:
+        title = f"config {place + 1} of {len(points)}{run}{_time(study, runs)}"
+        return _task(study, point, (place, again), role, title)
+
+    if jobs > 1:
+        for group in _groups(missing, jobs):
+            study.run_together([task(*one, (left - one[0]) / jobs) for one in group])
+        return
+    after = left - len(points)
+    rng = np.random.default_rng([study.spec.seed, again])
+
+    def next_job(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
+        if not missing:
+            return ()
+        runs = after + len(missing) + len(under_way)
+        place, point = missing.pop(0 if host is None else int(rng.integers(len(missing))))
+        return [task(place, point, runs / (1 + len(under_way)))]
+
+    study.feed(next_job)
 
 
 def _groups(points: list[tuple[int, Point]], size: int) -> list[list[tuple[int, Point]]]:

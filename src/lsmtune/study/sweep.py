@@ -10,20 +10,24 @@ import numpy as np
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.types import Config, Settings
+from lsmtune.store.records import StoredTrial
 from lsmtune.study.runner import Task
 from lsmtune.study.session import Session
 from lsmtune.trials import Role, Status, TrialResult, workload_seed
 from lsmtune.units import format_duration
 
 BASE_EVERY = 6
-"""Among so many cells the base runs once, at a place that is drawn as well."""
+"""Among so many cells the base runs once, at a place that is drawn as well. This is a part."""
+
+Key = tuple[Role, Config, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A run of the experiment: a cell or the base (None), in a block."""
+    """A run of the experiment: a cell or the base (None), in a part of a block."""
 
     block: int
+    part: int
     cell: tuple[int, ...] | None
     config: Config
     seed: int
@@ -34,33 +38,97 @@ class Step:
         return Role.BASE if self.cell is None else Role.TRIAL
 
     @property
-    def key(self) -> tuple[Role, Config, int]:
+    def key(self) -> Key:
         """What its trial is found by; cells that are one config share it."""
         return self.role, self.config, self.seed
 
 
-def sweep(study: Session, experiment: Sweep) -> list[tuple[Step, TrialResult]]:
+def sweep(study: Session, experiment: Sweep) -> list[tuple[Step, StoredTrial]]:
     """Run every block; what an earlier call has measured counts, what failed is not tried again.
 
-    Returns every step with what became of it.
+    Returns every step that has run, with its trial.
+
+    A host whose times differ from those of others takes a whole part of a block: up to six cells,
+    and the base among them. So each cell is compared with a base of its own host, and the speed of
+    the host cancels out. Single runs on any host would compare cells with bases of other hosts.
+    Whole blocks on one host would leave hosts idle as soon as there are more hosts than blocks.
+    As a part has only some of the cells, the analysis must separate hosts from factors: it has the
+    host as a factor. If a host is lost, another one takes the rest of its part.
 
     UserError when RocksDB would refuse a cell, LsmtuneError when the base cannot be measured.
     """
     steps = plan(study, experiment)
-    base = _base_config(study, experiment)
-    done = Counter(step.key for step, _ in _outcomes(study, steps))
-    for place, step in enumerate(steps):
-        if done[step.key]:
-            done[step.key] -= 1
-            continue
-        held = {"seed": step.seed, "base_settings": study.space.settings(base)}
+    base = study.space.settings(_base_config(study, experiment))
+
+    def task(place: int, left: float) -> Task:
+        step = steps[place]
+        held = {"seed": step.seed, "base_settings": base}
         spec = study.trial_spec(step.config).model_copy(update=held)
         what = "baseline" if step.cell is None else "combination"
-        title = f"run {place + 1} of {len(steps)} ({what}){_time(study, len(steps) - place)}"
-        result = study.run(Task(title, step.role, step.config, spec))
-        if step.cell is None:
+        title = f"run {place + 1} of {len(steps)} ({what}){_time(study, left)}"
+        return Task(title, step.role, step.config, spec)
+
+    def next_job(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
+        done = _outcomes(study, steps)
+        missing = _missing(steps, done, under_way)
+        if not missing:
+            return ()
+        left = len(missing) + len(under_way)
+        if host is None:
+            return [task(missing[0], left / (1 + len(under_way)))]
+        hosts = len({trial.host for _, trial in done} | {host})
+        part = _part_for(host, steps, missing, done)
+        return [task(place, left / hosts - before) for before, place in enumerate(part)]
+
+    def ended(task: Task, result: TrialResult) -> None:
+        if task.role is Role.BASE:
             _check_base(result, experiment)
-    return _outcomes(study, steps)
+
+    study.feed(next_job, ended)
+    while _missing(steps, found := _outcomes(study, steps), ()):
+        study.feed(next_job, ended)  # a host was lost, with the rest of its part
+    return found
+
+
+def _missing(
+    steps: Sequence[Step], done: Sequence[tuple[Step, StoredTrial]], under_way: Sequence[Task]
+) -> list[int]:
+    """Return the places of the steps that neither have run nor are under way."""
+    begun = Counter(step.key for step, _ in done)
+    begun.update((task.role, task.config, task.spec.seed) for task in under_way)
+    found = []
+    for place, step in enumerate(steps):
+        if begun[step.key]:
+            begun[step.key] -= 1
+        else:
+            found.append(place)
+    return found
+
+
+def _part_for(
+    host: str,
+    steps: Sequence[Step],
+    missing: Sequence[int],
+    done: Sequence[tuple[Step, StoredTrial]],
+) -> list[int]:
+    """Return the missing places of one part: of one that this host began, else of a new one.
+
+    If there is neither, of a part that another host began: that host may be gone.
+    """
+    hosts: dict[tuple[int, int], set[str | None]] = {}
+    for step, trial in done:
+        hosts.setdefault((step.block, step.part), set()).add(trial.host)
+
+    def order(place: int) -> int:
+        ran = hosts.get((steps[place].block, steps[place].part), set())
+        return 0 if host in ran else 1 if not ran else 2
+
+    first = steps[min(missing, key=order)]
+    return [
+        place
+        for place in missing
+        if (steps[place].block, steps[place].part) == (first.block, first.part)
+    ]
 
 
 def _check_base(result: TrialResult, experiment: Sweep) -> None:
@@ -76,13 +144,13 @@ def _check_base(result: TrialResult, experiment: Sweep) -> None:
         )
 
 
-def _outcomes(study: Session, steps: Sequence[Step]) -> list[tuple[Step, TrialResult]]:
-    """The steps that have been run, each with what became of it."""
-    kept: dict[tuple[Role, Config, int], list[TrialResult]] = {}
+def _outcomes(study: Session, steps: Sequence[Step]) -> list[tuple[Step, StoredTrial]]:
+    """The steps that have been run, each with its trial."""
+    kept: dict[Key, list[StoredTrial]] = {}
     for trial in study.trials():
         if trial.result.status is not Status.DISTURBED:
             key = (trial.role, trial.config, trial.spec.seed)
-            kept.setdefault(key, []).append(trial.result)
+            kept.setdefault(key, []).append(trial)
     return [(step, left.pop(0)) for step in steps if (left := kept.get(step.key))]
 
 
@@ -104,15 +172,15 @@ def _block(
     rng = np.random.default_rng([seed, block])
     order = rng.permutation(len(cells))
     of_block = workload_seed(seed, "block", block)
-    for begin in range(0, len(cells), BASE_EVERY):
+    for part, begin in enumerate(range(0, len(cells), BASE_EVERY)):
         some = order[begin : begin + BASE_EVERY]
         before = int(rng.integers(len(some) + 1))
         for place in range(len(some) + 1):
             if place == before:
-                yield Step(block, None, base, of_block)
+                yield Step(block, part, None, base, of_block)
             if place < len(some):
                 at = some[place]
-                yield Step(block, cells[at], configs[cells[at]], of_block)
+                yield Step(block, part, cells[at], configs[cells[at]], of_block)
 
 
 def _cell_configs(study: Session, experiment: Sweep) -> dict[tuple[int, ...], Config]:
@@ -151,6 +219,6 @@ def _base_config(study: Session, experiment: Sweep) -> Config:
     return study.space.canonical({**study.space.default(), **fixed})
 
 
-def _time(study: Session, left: int) -> str:
+def _time(study: Session, left: float) -> str:
     took_s = [trial.duration_s for trial in study.trials()]
     return f", about {format_duration(left * median(took_s))} left" if took_s else ""

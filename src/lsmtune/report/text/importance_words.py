@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from lsmtune.analysis.host_speed import HOST
 from lsmtune.analysis.importance import (
     MIN_R2,
     SIGNIFICANT,
@@ -17,6 +18,15 @@ from lsmtune.units import format_bytes
 
 _TOP, _FAR_DOWN = 5, 10
 """Methods disagree if one ranks a knob among the first 5 and another below rank 10."""
+
+
+def hosts_text(importance: Importance) -> str:
+    """Return what the host does to a ranking of runs from several hosts."""
+    return (
+        f"the runs are from {len(importance.hosts)} hosts: {listed(importance.hosts)}. The host is "
+        "a factor, so a slow host does not look like an effect of a knob. The row "
+        f"{HOST} shows how much of a metric the hosts explain."
+    )
 
 
 def headline_text(importance: Importance) -> str:

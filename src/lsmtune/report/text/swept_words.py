@@ -48,6 +48,16 @@ def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
                 f"{names[pair.second]}; this interaction explains {_share(pair.eta_squared)}, "
                 f"{probability(pair.p)}"
             )
+    if swept.hosts and metric.fit.hosts is None:
+        yield (
+            f"how much the hosts explain of {metric.metric} is unknown, because these runs cannot "
+            "separate hosts from repeats"
+        )
+    elif metric.fit.hosts is not None:
+        yield (
+            f"the hosts explain {_share(metric.fit.hosts.eta_squared)} of {metric.metric}, "
+            f"{probability(metric.fit.hosts.p)}; effects of factors do not contain this share"
+        )
 
 
 def short_answer(swept: Swept, metric: SweptMetric) -> str:
@@ -166,6 +176,8 @@ def head_lines(swept: Swept, view: StudyView) -> Iterator[str]:
     yield f"{swept.name}: {swept.runs} runs, {swept.blocks} repeats{failed}"
     yield f"workload: {workload_size(view.workload)}, scale {view.scale}"
     yield f"machine: {machine_text(view.host)}"
+    if swept.hosts:
+        yield f"hosts: {', '.join(swept.hosts)}"
     if swept.libraries:
         yield from library_lines(swept)
     else:
@@ -236,6 +248,7 @@ def swept_document(swept: Swept) -> dict[str, Any]:
         "blocks": swept.blocks,
         "runs": swept.runs,
         "failed": swept.failed,
+        **({"hosts": list(swept.hosts)} if swept.hosts else {}),
         "warnings": list(swept.warnings),
         "metrics": {
             metric.metric: {
@@ -249,6 +262,8 @@ def swept_document(swept: Swept) -> dict[str, Any]:
                 "pairs": [{**asdict(pair), "first": names[pair.first],
                            "second": names[pair.second]} for pair in metric.fit.pairs]
                 if metric.fit else None,
+                **({"hosts": metric.fit and metric.fit.hosts and asdict(metric.fit.hosts)}
+                   if swept.hosts else {}),
                 "answers": list(answers(swept, metric)),
             }
             for metric in swept.metrics
