@@ -6,6 +6,10 @@ from statistics import fmean, variance
 
 from lsmtune.objective import Metrics, log_deviation
 
+HOST = "host"
+"""Name of the factor that says on which host a run was."""
+THIS_MACHINE = "this machine"
+"""Name of the host of runs that a command measured itself."""
 _FEWEST = 2
 """Hosts need so many runs of the baseline each: without a repeat, nobody knows the noise."""
 

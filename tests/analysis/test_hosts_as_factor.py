@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lsmtune.analysis.host_speed import HOST, THIS_MACHINE, host_levels, levelled
 from lsmtune.analysis.importance import Importance, find_importance, knob_ranking, runs_of
 from lsmtune.analysis.importance_document import importance_document
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
 from lsmtune.batch import BatchLine
 from lsmtune.cli.importance_lines import importance_lines
 from lsmtune.experiment import Sweep
+from lsmtune.host_levels import HOST, THIS_MACHINE
 from lsmtune.knobs.catalogue import load
 from lsmtune.report.importance_page import render_importance
 from lsmtune.report.text.swept_words import swept_document
@@ -190,12 +190,3 @@ def test_json_has_hosts_only_if_there_are_several() -> None:
 
 
 # Levels.
-
-
-def test_levelled_metrics_are_those_of_a_host_of_middle_speed() -> None:
-    levels = host_levels({SLOW: [{"total_s": 8.0, "stall_s": 0.0}], FAST: [{"total_s": 2.0}]})
-    assert levels[SLOW] == pytest.approx({"total_s": 2.0})
-    assert levels[FAST] == pytest.approx({"total_s": 0.5})
-    found = levelled({"total_s": 10.0, "stall_s": 3.0}, SLOW, levels)
-    assert found == pytest.approx({"total_s": 5.0, "stall_s": 3.0})
-    assert levelled({"total_s": 10.0}, "unknown", levels) == {"total_s": 10.0}

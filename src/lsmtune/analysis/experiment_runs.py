@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, fsum, log10
 
-from lsmtune.analysis.host_speed import THIS_MACHINE
 from lsmtune.analysis.inspect.assemble import assemble
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse, block_ratio
 from lsmtune.errors import Argument, LsmtuneError
+from lsmtune.host_levels import THIS_MACHINE
 from lsmtune.knobs.families import option_name
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.metrics.log_reader import read_log

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lsmtune.analysis.host_speed import HOST, THIS_MACHINE
 from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.batch import BatchLine
 from lsmtune.errors import UserError
+from lsmtune.host_levels import HOST, THIS_MACHINE
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob
 from lsmtune.learning.effects import GroupMean, Interaction, interactions, main_effect

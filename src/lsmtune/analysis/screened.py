@@ -4,6 +4,7 @@ from lsmtune.batch import BatchLine, as_flags
 from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import undisturbed
+from lsmtune.study.history import History, study_objective
 from lsmtune.trials import Role
 
 
@@ -13,7 +14,9 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
     spec = stored.settings
     catalogue = catalogue_of(spec.engine, spec.workload)
     version = stored.engine.get("version") if spec.engine == "rocksdb" else None
-    trials = undisturbed(home.trials(stored), Role.TRIAL, Role.REPEAT)
+    history = History(spec, study_objective(stored, spec))
+    history.add(home.trials(stored))
+    trials = [t for t in undisturbed(history.runs, Role.TRIAL, Role.REPEAT) if history.counts(t)]
     has_hosts = len({trial.host for trial in trials}) > 1
     return [
         BatchLine(

@@ -6,12 +6,12 @@ from math import fsum
 
 import numpy as np
 
-from lsmtune.analysis.host_speed import THIS_MACHINE, host_levels, levelled
 from lsmtune.analysis.importance import SIMULATED
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.upgrade_plan import compares_winner
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
+from lsmtune.host_levels import THIS_MACHINE, HostLevels
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.learning.factorial import FactorialFit, fit_factorial
@@ -223,10 +223,10 @@ def _levelled(metric: str, runs: Sequence[SweptRun]) -> list[SweptRun]:
     for run in runs:
         if run.cell is None:
             base.setdefault(run.host, []).append({metric: run.metrics[metric]})
-    levels = host_levels(base)
+    levels = HostLevels(base)
     return [
         replace(run, metrics={
-            **run.metrics, **levelled({metric: run.metrics[metric]}, run.host, levels)
+            **run.metrics, **levels.levelled(run.host, {metric: run.metrics[metric]})
         })
         for run in runs
     ]  # fmt: skip

@@ -16,7 +16,7 @@ from lsmtune.spec import StudySettings, catalogue_of, load_at
 from lsmtune.spec_defaults import check_system
 from lsmtune.stats import ratio_interval
 from lsmtune.store.records import StoredTrial, complete_trials, undisturbed
-from lsmtune.study.baselines import measure_baseline
+from lsmtune.study.baselines import feed_compared, measure_baseline
 from lsmtune.study.runner import Task
 from lsmtune.study.session import Session
 from lsmtune.tables import Screen
@@ -92,7 +92,7 @@ def _run(study: Session, points: Sequence[Point], again: int, left: int, jobs: i
         place, point = missing.pop(0 if host is None else int(rng.integers(len(missing))))
         return [task(place, point, runs / (1 + len(under_way)))]
 
-    study.feed(next_job)
+    feed_compared(study, next_job)
 
 
 def _groups(points: list[tuple[int, Point]], size: int) -> list[list[tuple[int, Point]]]:
@@ -189,7 +189,8 @@ def _check_loads(spec: StudySettings, lines: Sequence[BatchLine]) -> None:
 
 
 def _screened(study: Session) -> list[StoredTrial]:
-    return undisturbed(study.trials(), Role.TRIAL, Role.REPEAT)
+    runs = undisturbed(study.trials(), Role.TRIAL, Role.REPEAT)
+    return list(filter(study.history.counts, runs))
 
 
 def _point(trial: StoredTrial) -> Point:

@@ -147,7 +147,7 @@ def _check_base(result: TrialResult, experiment: Sweep) -> None:
 def _outcomes(study: Session, steps: Sequence[Step]) -> list[tuple[Step, StoredTrial]]:
     """The steps that have been run, each with its trial."""
     kept: dict[Key, list[StoredTrial]] = {}
-    for trial in study.trials():
+    for trial in filter(study.history.counts, study.trials()):
         if trial.result.status is not Status.DISTURBED:
             key = (trial.role, trial.config, trial.spec.seed)
             kept.setdefault(key, []).append(trial)

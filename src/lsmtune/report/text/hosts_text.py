@@ -4,12 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lsmtune.analysis.hosts_used import HostUse
+from lsmtune.host_levels import THIS_MACHINE
 from lsmtune.report.text.words import TIMES, counted
 from lsmtune.trials import Role
 from lsmtune.units import format_duration
 
-HERE = "this machine"
-"""The name of the machine of the command in a list of hosts."""
 _MOST_NAME = 20
 _END = 9
 """Number of characters at the end of a name that are always shown: the id of a host."""
@@ -47,7 +46,7 @@ def host_columns(hosts: Sequence[HostUse]) -> tuple[HostColumn, ...]:
 
 def host_name(use: HostUse) -> str:
     """Return the whole name of a host."""
-    return HERE if use.name is None else use.name
+    return use.name or THIS_MACHINE
 
 
 def short_host(name: str) -> str:

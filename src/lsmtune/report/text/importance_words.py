@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from lsmtune.analysis.host_speed import HOST
 from lsmtune.analysis.importance import (
     MIN_R2,
     SIGNIFICANT,
@@ -11,6 +10,7 @@ from lsmtune.analysis.importance import (
     MetricImportance,
 )
 from lsmtune.analysis.measurable import flushes_text
+from lsmtune.host_levels import HOST
 from lsmtune.learning.effects import GroupMean
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.text.words import listed
