@@ -66,3 +66,10 @@ def test_levels_keep_the_middle_and_can_be_taken_back(
     for host in known:
         run = {"total_s": 7.0, "write_amp": 2.0, "flushes": 0.0}
         assert levels.on_host(host, levels.levelled(host, run)) == pytest.approx(run)
+
+
+def test_this_machine_is_a_host_like_others() -> None:
+    runs = base(0.01, 1, fast=1.0, slow=2.0)
+    levels = HostLevels({None: runs[FAST], SLOW: runs[SLOW]})
+    assert levels.of(SLOW)["total_s"] == pytest.approx(2**0.5, rel=0.02)
+    assert levels.of(None)["total_s"] == pytest.approx(0.5**0.5, rel=0.02)

@@ -24,9 +24,13 @@ class HostLevels:
     equal: then their runs are pooled (random effects, best linear unbiased prediction).
     """
 
-    def __init__(self, base: Mapping[str, Sequence[Metrics]]) -> None:
-        """Take the runs of the baseline by host; a host with only one has no level."""
-        repeated = {host: runs for host, runs in base.items() if len(runs) >= _FEWEST}
+    def __init__(self, base: Mapping[str | None, Sequence[Metrics]]) -> None:
+        """Take the runs of the baseline by host; a host with only one has no level.
+
+        The host None is this machine.
+        """
+        named = {host or THIS_MACHINE: runs for host, runs in base.items()}
+        repeated = {host: runs for host, runs in named.items() if len(runs) >= _FEWEST}
         self._of: dict[str, dict[str, float]] = {host: {} for host in repeated}
         if len(repeated) < _FEWEST:
             return
@@ -38,7 +42,7 @@ class HostLevels:
 
     def of(self, host: str | None) -> Metrics:
         """Return the level of a host by metric; a metric that is not there has level 1."""
-        return {} if host is None else self._of.get(host, {})
+        return self._of.get(host or THIS_MACHINE, {})
 
     def levelled(self, host: str | None, metrics: Metrics) -> Metrics:
         """Return the metrics of a run on a host as those of a run on the middle of the hosts."""

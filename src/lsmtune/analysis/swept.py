@@ -219,7 +219,7 @@ def _metric(
 
 def _levelled(metric: str, runs: Sequence[SweptRun]) -> list[SweptRun]:
     """Return the runs with the metric as if all hosts had the same speed."""
-    base: dict[str, list[Mapping[str, float]]] = {}
+    base: dict[str | None, list[Mapping[str, float]]] = {}
     for run in runs:
         if run.cell is None:
             base.setdefault(run.host, []).append({metric: run.metrics[metric]})

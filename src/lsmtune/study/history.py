@@ -127,10 +127,9 @@ class History:
     def levels(self) -> HostLevels:
         """The level of each host by its runs of the baseline."""
         if self._levels is None:
-            by_host: dict[str, list[Metrics]] = {}
+            by_host: dict[str | None, list[Metrics]] = {}
             for run in self.complete_base:
-                if run.host is not None:
-                    by_host.setdefault(run.host, []).append(run.result.metrics)
+                by_host.setdefault(run.host, []).append(run.result.metrics)
             self._levels = HostLevels(by_host)
         return self._levels
 

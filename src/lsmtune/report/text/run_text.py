@@ -129,8 +129,7 @@ class RunTexts:
 
     def _compare_hosts(self) -> None:
         """Take the baseline of the middle of all hosts, after another run of it."""
-        by_host = {host: runs for host, runs in self._base_of.items() if host is not None}
-        self._levels = HostLevels(by_host)
+        self._levels = HostLevels(self._base_of)
         levelled = [
             self._levels.levelled(host, run) for host, runs in self._base_of.items() for run in runs
         ]
