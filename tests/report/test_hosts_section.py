@@ -26,7 +26,8 @@ def texts(*hosts: HostUse) -> list[str]:
 def test_page_lists_hosts_with_what_they_ran_and_lost() -> None:
     found = texts(ALPHA, BETA)
     page = " ".join(found)
-    assert {"alpha-3f2a9b1c", "beta-77e01d20", "search 7 of 16", "the disk is full"} <= set(found)
+    assert {"alpha-3f2a9b1c", "beta-77e01d20", "search 7 of 16"} <= set(found)
+    assert "the disk is full" in page
     assert "2 hosts" in page
     assert "2 lost attempts" in page
 
@@ -47,9 +48,8 @@ def test_columns_without_a_text_are_left_out() -> None:
 
 def test_a_host_that_is_set_aside_has_its_baseline_and_the_reason() -> None:
     found = texts(replace(ALPHA, baseline=0.7), replace(BETA, baseline=1.4, set_aside="it differs"))
-    assert {"0.70 \N{MULTIPLICATION SIGN}", "1.40 \N{MULTIPLICATION SIGN}", "it differs"} <= set(
-        found
-    )
+    assert {"0.70 \N{MULTIPLICATION SIGN}", "1.40 \N{MULTIPLICATION SIGN}"} <= set(found)
+    assert "it differs" in " ".join(found)
 
 
 def test_traceback_is_shown_by_its_last_line() -> None:

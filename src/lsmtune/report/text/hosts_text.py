@@ -83,12 +83,18 @@ def host_sentences(hosts: Sequence[HostUse]) -> list[str]:
 
 
 def hosts_title(hosts: Sequence[HostUse]) -> str:
-    """Return the number of hosts, and what was lost on them."""
+    """Return the number of hosts, of those that are set aside, and of lost attempts."""
     lost = sum(use.lost for use in hosts)
     lost_s = sum(use.lost_s for use in hosts)
-    many = counted(sum(use.name is not None for use in hosts), "host")
-    time = f", {format_duration(lost_s)}" if lost_s else ""
-    return f"{many}: {counted(lost, 'lost attempt')}{time}"
+    aside = sum(use.set_aside is not None for use in hosts)
+    time = f" ({format_duration(lost_s)})" if lost_s else ""
+    return ", ".join(
+        [
+            counted(sum(use.name is not None for use in hosts), "host"),
+            *([f"{aside} of them set aside"] if aside else []),
+            *([f"{counted(lost, 'lost attempt')}{time}"] if lost else []),
+        ]
+    )
 
 
 def _baseline(use: HostUse) -> str:
