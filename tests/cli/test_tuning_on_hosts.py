@@ -151,4 +151,6 @@ def test_a_client_of_dask_is_used(tmp_path: Path) -> None:
     ):  # fmt: skip
         lsmtune.tune(**KEYS, hosts=client, home="home")
         assert client.status == "running"
+    # Each worker is a host of its own, although they share a folder.
+    assert len(set(hosts_of("home"))) == 2
     assert None not in hosts_of("home")

@@ -8,17 +8,19 @@ arguments of a function that fails.
 import asyncio
 import os
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from lsmtune.engines.registry import engine_of
-from lsmtune.errors import LsmtuneError
+from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.hosts.task import HostTask, Summary
 from lsmtune.hosts.this_host import ThisHost, this_host
 from lsmtune.units import KIB
 
 HOME_VARIABLE = "LSMTUNE_WORKER_HOME"
-DEFAULT_HOME = Path("lsmtune-worker")
+DEFAULT_HOME = "lsmtune-worker"
+_MOST_WORKERS = 64
+"""So many workers of Dask in one folder get a home each."""
 _UNREAD = "unread"
 """The attempt of a summary of a task that the host cannot read."""
 _SMALL_BYTES = 256 * KIB
@@ -37,10 +39,19 @@ def serve_as(host: ThisHost | None) -> None:
 
 
 def _host() -> ThisHost:
-    """Return this process's host; a Dask worker that lsmtune did not start becomes one."""
+    """Return this process's host; a Dask worker that lsmtune did not start becomes one.
+
+    It uses the home that the user names, else the first one that no other worker uses.
+    """
     if _Process.host is None:
-        home = Path(os.environ.get(HOME_VARIABLE, DEFAULT_HOME))
-        _Process.host = _Process.resources.enter_context(this_host(home, engine_of))
+        named = os.environ.get(HOME_VARIABLE)
+        numbers = ("", *(f"-{number}" for number in range(2, _MOST_WORKERS + 1)))
+        homes = [named] if named else [f"{DEFAULT_HOME}{number}" for number in numbers]
+        for home in homes[:-1]:
+            with suppress(UserError):
+                _Process.host = _Process.resources.enter_context(this_host(Path(home), engine_of))
+                return _Process.host
+        _Process.host = _Process.resources.enter_context(this_host(Path(homes[-1]), engine_of))
     return _Process.host
 
 
