@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from lsmtune.api.doctor import Check
-from lsmtune.cli.doctor import verdict_text
 from lsmtune.cli.main import run
 from lsmtune.knobs.catalogue import load
+from lsmtune.report.text.check_text import verdict_text
 from lsmtune.workloads import PRESETS, Workload
 
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from lsmtune.errors import LsmtuneError
-from lsmtune.hosts.address import Address, parse_address
+from lsmtune.hosts.address import parse_address
 from lsmtune.hosts.certificates import make, security
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.connect import connect
@@ -28,7 +28,7 @@ _START_S = 120.0
 _END_S = 40.0
 """Longer than a worker waits for the end of its trial, in seconds."""
 _POLL_S = 0.05
-_ANY_PORT = Address("tls", "127.0.0.1", 0)
+_ANY_PORT = "tls://127.0.0.1:0"
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def _run(role: str, folder: Path, name: str) -> None:
     keys = folder / _KEYS
     if role == "scheduler":
         run_scheduler(
-            _ANY_PORT,
+            parse_address(_ANY_PORT),
             security(keys, "scheduler"),
             lambda address, _: write_whole(folder / _ADDRESS, address.text),
         )

@@ -44,7 +44,7 @@ class RunTexts:
         self._spec = spec
         self._objective = spec.parsed_objective
         self._base_of: dict[str | None, list[Metrics]] = {}
-        self._levels = HostLevels({})
+        self._levels: HostLevels | None = None
         self._base: Metrics = {}
         self._best: float | None = None
         self._trials = 0
@@ -56,7 +56,8 @@ class RunTexts:
         """Take over baseline and best value from the trials of earlier calls."""
         for trial in complete_trials(trials, Role.BASE):
             self._base_of.setdefault(trial.host, []).append(trial.result.metrics)
-        self._compare_hosts()
+        if self._base_of:
+            self._compare_hosts()
         for trial in complete_trials(trials, Role.TRIAL):
             self._value(trial.result.metrics, trial.host)
 
@@ -129,18 +130,19 @@ class RunTexts:
 
     def _compare_hosts(self) -> None:
         """Take the baseline of the middle of all hosts, after another run of it."""
-        self._levels = HostLevels(self._base_of)
+        levels = self._levels = HostLevels(self._base_of)
         levelled = [
-            self._levels.levelled(host, run) for host, runs in self._base_of.items() for run in runs
+            levels.levelled(host, run) for host, runs in self._base_of.items() for run in runs
         ]
         self._base = median_metrics(levelled) if levelled else {}
 
     def _value(self, metrics: Metrics, host: str | None) -> float | None:
         """Return the objective / baseline, and remember the best; None if a metric is missing."""
         base, objective = self._base, self._objective
-        if any(name not in run for name in objective.metrics for run in (base, metrics)):
+        levelled = metrics if self._levels is None else self._levels.levelled(host, metrics)
+        if any(name not in run for name in objective.metrics for run in (base, levelled)):
             return None
-        value = objective.value(self._levels.levelled(host, metrics), base)
+        value = objective.value(levelled, base)
         self._best = value if self._best is None else min(value, self._best)
         return value
 
