@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/slow_host.py
 
 Needs root, control groups of version 1 or 2, and an installed RocksDB. Three workers on this
-machine run fillrandom one after the other, because they share the lock of the host. A control
-group gives the last one half of the CPU.
+machine run fillrandom one after the other, because they share the lock of the host. Control groups
+give one core to each, and half a core to the last one.
 
 First, a study of 12 random configs runs on all three: it must set the slow host aside. Then each
 host runs the baseline 3 times and 24 random configs once, and the first host runs each config 2
@@ -52,33 +52,40 @@ METRIC = "total_s"
 SETTINGS: dict[str, Any] = {
     "study": "slow", "objective": METRIC, "limits": ["write_amp <= none"], "optimizer": "random",
     "rocksdb": DEFAULT_VERSION, "trials": STUDY_TRIALS, "pairs": 0, "early_stop": False,
-    "workload": {"name": "fillrandom", "num": 300_000},
+    "workload": {"name": "fillrandom", "num": 100_000},
 }  # fmt: skip
 
 
 @contextmanager
-def half_of_the_cpu() -> Iterator[Path]:
-    """Make a control group with half the CPUs of this machine; yield its file of processes."""
-    half_us, period_us = 100_000 * (psutil.cpu_count() or 2) // 2, 100_000
+def limited(name: str, cores: float) -> Iterator[Path]:
+    """Make a control group with so many cores; yield its file of processes."""
+    quota_us, period_us = round(100_000 * cores), 100_000
     second = Path("/sys/fs/cgroup/cgroup.controllers").exists()
-    group = Path("/sys/fs/cgroup" if second else "/sys/fs/cgroup/cpu", "lsmtune-slow-host")
+    group = Path("/sys/fs/cgroup" if second else "/sys/fs/cgroup/cpu", f"lsmtune-{name}")
     group.mkdir()
     try:
         if second:
-            (group / "cpu.max").write_text(f"{half_us} {period_us}")
+            (group / "cpu.max").write_text(f"{quota_us} {period_us}")
         else:
             (group / "cpu.cfs_period_us").write_text(str(period_us))
-            (group / "cpu.cfs_quota_us").write_text(str(half_us))
+            (group / "cpu.cfs_quota_us").write_text(str(quota_us))
         yield group / "cgroup.procs"
     finally:
         group.rmdir()
 
 
-def slow_down(processes: Path) -> None:
-    """Put the slow worker into the control group."""
-    for child in psutil.Process().children():
-        if child.cmdline()[-1] == SLOW:
-            processes.write_text(str(child.pid))
+@contextmanager
+def workers() -> Iterator[Hosts]:
+    """Start the workers: all have one core, but the slow one has half a core."""
+    with (
+        limited("one-core", 1) as usual,
+        limited("half-a-core", 0.5) as half,
+        local_hosts(len(HOSTS)) as hosts,
+    ):
+        for child in psutil.Process().children():
+            if (name := child.cmdline()[-1]) in HOSTS:
+                (half if name == SLOW else usual).write_text(str(child.pid))
+        yield hosts
 
 
 def name_of(host: str) -> str:
@@ -199,11 +206,7 @@ def summary(found: Mapping[str, Any]) -> Iterator[str]:
 def main() -> None:
     """Run what is missing; print the summary."""
     found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"study": {}, "runs": {}}
-    with (
-        TemporaryDirectory() as folder, half_of_the_cpu() as processes,
-        local_hosts(len(HOSTS)) as hosts,
-    ):  # fmt: skip
-        slow_down(processes)
+    with TemporaryDirectory() as folder, workers() as hosts:
         if not found["study"]:
             found["study"] = run_study(hosts, Path(folder))
             RESULTS.write_text(json.dumps(found, indent=2) + "\n")
