@@ -86,7 +86,7 @@ def doctor_hosts(
     program: str | None = None,
     observer: Observer | None = None,
 ) -> HostsChecked:
-    """Compare the hosts of a scheduler with each other and with this machine, and stores nothing.
+    """Compare the hosts of a scheduler with each other and with this machine. Nothing is stored.
 
     Each host that no study uses runs the baseline and one config, for a few seconds. `program` is
     the db_bench that the user named, if any. UserError if the address is not safe or the scheduler

@@ -16,7 +16,7 @@ _MEMORY_TOLERANCE = 1.1
 """Equal machines may have slightly different memory: firmware takes some of it."""
 _UNKNOWN = "unknown"
 _NOT_INSTALLED = "not installed"
-_EQUAL = "use equal machines: a slower host makes its trials look worse"
+_EQUAL = "use equal machines: others may prefer other options"
 
 
 @dataclass(frozen=True, slots=True)
