@@ -80,9 +80,9 @@ def test_doctor_ends_with_a_verdict() -> None:
     absent = Check("go-ycsb", True, "not available: not on PATH", "install it")
     busy = Check("quiet machine", True, "busy", "stop other programs")
     broken = Check("home", False, "cannot write", "name another folder")
-    text = verdict_text([good, absent, busy])
+    text = verdict_text([good, absent, busy], "here")
     assert "RocksDB can be tuned here" in text
     assert "go-ycsb" in text
     assert "quiet machine" in text
-    assert "home" in verdict_text([good, broken])
-    assert "can be tuned" not in verdict_text([good, broken])
+    assert "home" in verdict_text([good, broken], "here")
+    assert "can be tuned" not in verdict_text([good, broken], "here")
