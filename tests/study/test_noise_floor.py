@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from fakes.entries import replaced
 from fakes.remarks import Remarks
 from fakes.studies import open_study
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.tune import tune
-from lsmtune.engines.registry import ENGINES
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.text.baseline_text import measured_lines
 from lsmtune.spec import StudySettings
@@ -80,7 +81,7 @@ def test_it_is_told_before_the_search(
     tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     observer = Remarks()
-    monkeypatch.setitem(ENGINES, "rocksdb", lambda _: engine((*NOISY, 1000.0)))
+    monkeypatch.setitem(ENGINES, "rocksdb", replaced("rocksdb", lambda _: engine((*NOISY, 1000.0))))
     tune(Resolved(spec(base_runs=3)), tmp_path / "home", observer)
     told = observer.remarks
     noise = [place for place, line in enumerate(told) if line.startswith("noise: throughput_ops_s")]
