@@ -29,7 +29,7 @@ FLOORS: dict[str, int] = {
     "recipes": 8,
     "comparison": 9,
     "api": 10,
-    "cli": 11,
+    "cli": 11, "testing": 11,
     "public": 12,
 }  # fmt: skip
 """Every room with its floor. `public` is the package's own __init__, and `lsmtune` its version."""

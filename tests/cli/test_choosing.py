@@ -18,10 +18,10 @@ from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
 from lsmtune.engines.libraries.loaded import Loaded, loaded_library
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import ScriptedEngine, measured
 
 VARIABLE = "LSMTUNE_DB_BENCH"
 DRIVEN = {"program": "lsmdriver", "rocksdb": "8.10.2"}

@@ -14,9 +14,9 @@ from fakes.entries import replaced
 from fakes.patience import eventually
 from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role
 
 LIMITS = ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")

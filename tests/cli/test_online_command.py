@@ -15,11 +15,11 @@ from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Live, Places, Watch, Window
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Settings
 from lsmtune.report.online_section import tuned, windows_plot
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, Judgement, Protocol, TrialSpec
 from lsmtune.workloads import Workload
 

@@ -23,10 +23,10 @@ from fakes.recorded_home import HOMES, VERSIONS, Enter, studies_in
 from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
-from lsmtune.engines.scripted import Script
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.system.host import describe_host, describe_storage
+from lsmtune.testing.scripted import Script
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 REMOVED = "removed-optimizers"

@@ -10,9 +10,9 @@ from fakes.entries import replaced
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine, EngineFacts, Outcome, OwnBase, Places, Watch
 from lsmtune.engines.rocksdb.versions import Versions
-from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySettings
+from lsmtune.testing.scripted import ScriptedEngine
 from lsmtune.trials import Base, Origin, TrialResult, TrialSpec
 
 Script = Callable[[str, TrialSpec], TrialResult]

@@ -17,7 +17,6 @@ from lsmtune.api.doctor import calibrate
 from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts
-from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.simulator import Run, load_machine, predict
 from lsmtune.simulator.native import default_constants
@@ -25,6 +24,7 @@ from lsmtune.store.home import Home
 from lsmtune.study import calibration
 from lsmtune.study.calibration import calibrated
 from lsmtune.system.host import describe_host
+from lsmtune.testing.scripted import ScriptedEngine
 from lsmtune.trials import Status, TrialResult
 from lsmtune.workloads import Workload
 

@@ -12,13 +12,13 @@ from fakes.studies import open_study
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.tune import tune
 from lsmtune.engine_traits import ENGINES
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.text.baseline_text import measured_lines
 from lsmtune.spec import StudySettings
 from lsmtune.stats import half_width
 from lsmtune.store.home import Home
 from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.noise_floor import Floor, noise_floor
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 NOISY = (2000.0, 3300.0, 5500.0)
