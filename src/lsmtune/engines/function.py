@@ -43,7 +43,7 @@ def function_engine(
     names = [metric(one, f"function_engine {name!r}: metrics").name for one in metrics]
     catalogue = Catalogue(
         engine=name,
-        knobs=tuple(knobs),
+        knobs=tuple(knob.model_copy(update={"flag": False}) for knob in knobs),
         workload_parameters=(),
         presets=(Preset(name=_ALL, title="all knobs of the function"),),
         starts=(),

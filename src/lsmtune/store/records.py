@@ -67,6 +67,11 @@ class StoredStudy:
         return make_spec(self.spec, f"settings of study {self.name!r}")
 
     @property
+    def engine_name(self) -> str:
+        """The name of its engine, whose package may be gone."""
+        return str(self.spec.get("engine", "rocksdb"))
+
+    @property
     def base(self) -> Base | None:
         """The base that was kept with the study; the first versions of lsmtune kept none.
 

@@ -68,6 +68,8 @@ class EngineConformance:
         assert catalogue.engine == entry.name
         names = [knob.name for knob in catalogue.knobs]
         assert len(names) == len(set(names))
+        for knob in catalogue.knobs if "db_bench" not in entry.exports else ():
+            assert not knob.flag, f"{knob.name}: flag=False, because db_bench has no such flag"
 
     def test_it_says_what_runs(self, prepared: Prepared) -> None:
         assert prepared.facts.version
