@@ -125,6 +125,18 @@ def test_page_and_file_are_written(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("toy")
+def test_an_experiment_has_the_metrics_of_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    load = 'engine = "toy"\n[workload]\nname = "fillseq"\nnum = 4000\n'
+    levels = "[sweep]\nrepeats = 2\n[sweep.factors.x]\nmost_runs = [2, 8]\n"
+    Path("sweep.toml").write_text(load + levels)
+    assert run(["sweep", "sweep.toml", "--json", "--home", "home"]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"].keys() == {"write_amp", "live_sst_bytes"}
+
+
+@pytest.mark.usefixtures("toy")
 def test_lists_have_what_the_package_offers(capsys: pytest.CaptureFixture[str]) -> None:
     def listed(*command: str) -> Any:
         assert run(list(command)) in (0, 1)
