@@ -4,19 +4,23 @@
 records below the engines read this half of it.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsmtune.entries import CONTRACT, Entries, check_contract
+from lsmtune.entries import CONTRACT, Entries, check_contract, one_line
 from lsmtune.errors import unknown_word
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.metrics.definitions import METRICS
 from lsmtune.workloads import PRESETS
+
+_NAME = r"[a-z][a-z0-9_-]{0,31}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineTraits:
-    """An engine, as it is known before it starts. To import it costs no heavy import.
+    """An engine, as it is known before it starts.
 
     name         the name in study files
     summary      what it is, in a few words
@@ -51,11 +55,28 @@ def checked_engine(name: str, found: object) -> EngineTraits:
     check_contract(found.contract)
     if found.name != name:
         raise ValueError(f"the entry has another name, {found.name!r}")
-    if stray := [load for load in found.workloads if load not in PRESETS]:
-        raise ValueError(unknown_word("workload", stray[0], PRESETS))
-    if not found.workloads:
-        raise ValueError("it runs no workload")
+    if not re.fullmatch(_NAME, name):
+        raise ValueError("a name has 1 to 32 lowercase letters, digits, dashes and underscores")
+    if not found.workloads or not found.exports:
+        raise ValueError("it needs at least one workload and one form of exported files")
+    for word, names, known in (
+        ("workload", found.workloads, PRESETS),
+        ("metric", found.metrics or (), METRICS),
+    ):
+        if stray := [one for one in names if one not in known]:
+            raise ValueError(unknown_word(word, stray[0], known))
+    _check_catalogue(found)
     return found
+
+
+def _check_catalogue(entry: EngineTraits) -> None:
+    """Raise ValueError if the entry gives no catalogue of its engine."""
+    try:
+        found: object = entry.catalogue()
+    except Exception as error:  # another package may raise anything
+        raise ValueError(f"its catalogue cannot be made: {one_line(error)}") from error
+    if not isinstance(found, Catalogue) or found.engine != entry.name:
+        raise ValueError(f"its catalogue is no Catalogue of the engine {entry.name}")
 
 
 ENGINES: Entries[EngineTraits] = Entries(

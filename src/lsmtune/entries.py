@@ -149,7 +149,7 @@ class Entries(MutableMapping[str, T]):
             try:
                 found = point.load()
             except (Exception, SystemExit) as error:  # a foreign module may do anything
-                raise ValueError(f"its import failed: {_one_line(error)}") from error
+                raise ValueError(f"its import failed: {one_line(error)}") from error
             self._loaded[key] = self._checked(point.name, found)
         return self._loaded[key]
 
@@ -181,5 +181,6 @@ def _package(point: metadata.EntryPoint) -> str:
     return "?" if point.dist is None else f"{point.dist.name} {point.dist.version}"
 
 
-def _one_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
+    """Return an error of another package, with its type, in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())

@@ -95,6 +95,8 @@ def test_a_package_that_cannot_be_used_is_one_check(
     assert "int" in causes["engine nothing"]
     assert "other" in causes["engine renamed"]
     assert "lsmtune itself" in causes["engine myrocks"]
+    assert "'speed'" in causes["engine odd"]
+    assert "ZeroDivisionError" in causes["engine bare"]
 
 
 def test_a_package_that_cannot_be_used_breaks_nothing_else(

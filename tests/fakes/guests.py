@@ -9,6 +9,7 @@ import pytest
 from lsmtune.engine_traits import ENGINES
 
 ENTRY = """\
+from dataclasses import replace
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.entry import EngineEntry
 
@@ -17,12 +18,17 @@ def never(spec):
 
 def entry(name, **members):
     return EngineEntry(
-        name=name, summary="an engine of a test", program=name, workloads=("fillrandom",),
-        catalogue=ENGINES["rocksdb"].catalogue, make=never, **members,
+        name=name, summary="an engine of a test", program=name, make=never,
+        **{"catalogue": lambda: replace(ENGINES["rocksdb"].catalogue(), engine=name),
+           "workloads": ("fillrandom",), **members},
     )
 
 GUEST, OTHER, MYROCKS = entry("guest"), entry("other"), entry("myrocks")
 FUTURE = entry("future", contract=2)
+IDLE = entry("idle", workloads=())
+ODD = entry("odd", metrics=frozenset({"speed"}))
+BARE = entry("bare", catalogue=lambda: 1 / 0)
+BORROWED = entry("borrowed", catalogue=ENGINES["rocksdb"].catalogue)
 NOTHING = 3
 """
 """A module with entries of engines that never run."""
@@ -64,6 +70,10 @@ def install_broken(folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
             "quits": "module_that_quits:ENGINE",
             "future": "guest_entries:FUTURE",
             "nothing": "guest_entries:NOTHING",
+            "idle": "guest_entries:IDLE",
+            "odd": "guest_entries:ODD",
+            "bare": "guest_entries:BARE",
+            "borrowed": "guest_entries:BORROWED",
             "renamed": "guest_entries:OTHER",
             "myrocks": "guest_entries:MYROCKS",
             "twice": "guest_entries:GUEST",
@@ -73,4 +83,7 @@ def install_broken(folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
     )
     install(folder / "again", patch, "lsmtune-again", engines={"twice": "guest_entries:GUEST"})
     assert set(ENGINES) > {"gone", "twice"}
-    return ["gone", "quits", "future", "nothing", "renamed", "myrocks", "twice", "twice"]
+    return [
+        "gone", "quits", "future", "nothing", "idle", "odd", "bare", "borrowed", "renamed",
+        "myrocks", "twice", "twice",
+    ]  # fmt: skip

@@ -99,8 +99,9 @@ class FunctionEngine:
         return Outcome(attempted(lambda: self._measured(spec, places.workdir)), {})
 
     def _measured(self, spec: TrialSpec, workdir: Path) -> Measurement:
+        config = {k.name: spec.settings[k.name] for k in self.catalogue.knobs}
         try:
-            found = dict(self._function(dict(spec.settings), spec.seed, str(workdir)))
+            found = dict(self._function(config, spec.seed, str(workdir)))
         except (TrialFailedError, UserError, OSError):
             raise
         except Exception as error:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from lsmtune.entries import Entries, check_contract
+from lsmtune.entries import Entries, check_contract, one_line
 from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.optimizers.base import Optimizer
 
@@ -36,7 +36,7 @@ def _checked(name: str, found: object) -> Maker:
     try:
         made = found()
     except Exception as error:  # another package may raise anything
-        raise ValueError(f"it cannot be made: {type(error).__name__}: {error}") from error
+        raise ValueError(f"it cannot be made: {one_line(error)}") from error
     check_contract(getattr(made, "contract", 1))
     if not callable(getattr(made, "ask", None)) or not getattr(made, "summary", ""):
         raise ValueError("an optimizer needs the method ask and a summary")
