@@ -26,7 +26,6 @@ from suggestion_cost import OPEN_FILES, SPACES, make_space
 
 from lsmtune.analysis.importance import DEFAULT_METRICS, find_importance, runs_of, usual_repeats
 from lsmtune.batch import BatchLine, as_flags
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
@@ -39,6 +38,7 @@ from lsmtune.spec import Ground, catalogue_of, make_spec, without_load
 from lsmtune.store.home import Home
 from lsmtune.study.foretelling import foretelling
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 

@@ -21,12 +21,12 @@ from read_counts import LOADS, RECORDS, runs, spec_of
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import Metrics
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
 from lsmtune.study.simplify import simplify_new_winner
 from lsmtune.study.verify import verify_contenders
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 RESULTS = Path(__file__).parent / "results" / "null_searches.json"

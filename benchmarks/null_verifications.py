@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 from opened import open_study
 
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
 from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.verify import verify_trial
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role, TrialResult, TrialSpec
 from lsmtune.verdict import Verdict
 

@@ -24,7 +24,6 @@ from opened import open_study
 
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.registry import engine_of
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.limits import default_limits
 from lsmtune.objective import Metrics, log_deviation
 from lsmtune.spaces import knob_space
@@ -36,6 +35,7 @@ from lsmtune.study.history import study_objective
 from lsmtune.study.opening import describe, rule_of_new
 from lsmtune.study.verify import verify_trial
 from lsmtune.system.workdir import workdir
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Protocol, Role, TrialResult, TrialSpec
 from lsmtune.verdict import Pair, Verdict, judge
 from lsmtune.workloads import Workload

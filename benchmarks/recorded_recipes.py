@@ -20,7 +20,6 @@ from scipy.special import stdtrit
 from lsmtune.analysis.experiment_runs import Experiment
 from lsmtune.analysis.importance import find_importance, runs_of
 from lsmtune.analysis.swept import Outcome, SweptRun, analyse
-from lsmtune.engines.scripted import measured
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.learning import models
@@ -39,6 +38,7 @@ from lsmtune.recipes.sst_size.page import render_sst_size
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings, catalogue_of
 from lsmtune.store.records import StoredTrial
+from lsmtune.testing.scripted import measured
 from lsmtune.trials import Base, Protocol, Role, TrialSpec
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload

@@ -29,7 +29,6 @@ from lsmtune.batch import BatchLine  # noqa: E402
 from lsmtune.cli.main import run as command  # noqa: E402
 from lsmtune.comparison.page import render_comparison  # noqa: E402
 from lsmtune.comparison.race import Curve, outcome  # noqa: E402
-from lsmtune.engines.scripted import ScriptedEngine  # noqa: E402
 from lsmtune.knobs.catalogue import load  # noqa: E402
 from lsmtune.knobs.space import value_at  # noqa: E402
 from lsmtune.learning import models  # noqa: E402
@@ -40,6 +39,7 @@ from lsmtune.report.page import render_page  # noqa: E402
 from lsmtune.spec import StudySettings  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
 from lsmtune.study.runner import Listener  # noqa: E402
+from lsmtune.testing.scripted import ScriptedEngine  # noqa: E402
 from lsmtune.workloads import Workload  # noqa: E402
 
 SWEEP = """\

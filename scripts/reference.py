@@ -20,6 +20,7 @@ from reference_python import python
 from lsmtune.analysis.inspect.facts import NAMES
 from lsmtune.api.schema import study_schema
 from lsmtune.cli.main import app
+from lsmtune.engine_traits import engines_of
 from lsmtune.limits import default_limits
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
@@ -218,7 +219,7 @@ def workloads() -> str:
             own = {**preset.of_all, **preset.parameters}
             cells = [
                 f"`{name}`", _cell(preset.what), _assignments(own), f"`{preset.objective}`",
-                f"`{preset.knobs}`", ", ".join(preset.also_on),
+                f"`{preset.knobs}`", ", ".join(engines_of(name)[1:]),
             ]  # fmt: skip
             lines.append("| " + " | ".join(cells) + " |")
     lines += ["", *_default_constraints()]

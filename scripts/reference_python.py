@@ -10,7 +10,8 @@ from typing import Any
 import lsmtune
 from lsmtune.api.figures import FIGURES
 
-_FUNCTIONS = ("tune", "verify", "result", "studies", "inspect", "simulate", "importance")
+_FUNCTIONS = ("tune", "verify", "result", "studies", "inspect", "simulate", "importance",
+              "function_engine")  # fmt: skip
 _RECORDS = ("Result", "Claim", "Interval", "Inspection", "Simulation", "ImportanceResult")
 _WITH_METHODS = ("Result", "Simulation", "ImportanceResult", "Observer")
 _OTHERS = ("Observer", "LsmtuneError", "UserError", "Cancelled", "StudySettings", "Knob", "Metric")

@@ -25,6 +25,8 @@ from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 if TYPE_CHECKING:  # slow imports: the process that hands out the tests does without them
     pass
 
+pytest.register_assert_rewrite("lsmtune.testing")
+
 # Without bytecode, workers and hundreds of small programs compile the same modules again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

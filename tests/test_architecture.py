@@ -18,7 +18,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "lsmtune"
 
 FLOORS: dict[str, int] = {
     "lsmtune": 0, "errors": 0, "units": 0, "stats": 0, "reading": 0, "system": 0,
-    "study_keys": 0,
+    "study_keys": 0, "entries": 0,
     "knobs": 1, "workloads": 1, "metrics": 1, "learning": 1,
     "records": 2, "simulator": 2,
     "engines": 3, "optimizers": 3, "store": 3,
@@ -29,7 +29,7 @@ FLOORS: dict[str, int] = {
     "recipes": 8,
     "comparison": 9,
     "api": 10,
-    "cli": 11,
+    "cli": 11, "testing": 11,
     "public": 12,
 }  # fmt: skip
 """Every room with its floor. `public` is the package's own __init__, and `lsmtune` its version."""
@@ -41,10 +41,11 @@ ROOM_OF_MODULE = {
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
     "rule": "records", "simplified": "records", "rescale_old_rule": "records", "pruning": "records",
     "study_keys": "study_keys", "host_levels": "records",
+    "entries": "entries", "engine_traits": "records",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
 
-FOUNDATION = {"units", "stats", "reading", "system"}
+FOUNDATION = {"units", "stats", "reading", "system", "entries"}
 """Rooms that may import the errors, which are on their own floor."""
 
 NEVER = {"hosts": {"store", "optimizers"}}

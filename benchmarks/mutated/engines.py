@@ -17,7 +17,7 @@ from lsmtune.engines.myrocks import options as my_cnf
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.engines.rocksdb.options import rendered_options
-from lsmtune.engines.simulated import Simulated
+from lsmtune.engines.simulated.engine import Simulated
 from lsmtune.engines.tikv import measure, status
 from lsmtune.engines.tikv import options as tikv
 from lsmtune.engines.tikv.status import StatusServer

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lsmtune.api.public import importance, inspect, result, simulate, studies, tune, verify
     from lsmtune.api.simulate import Simulation
     from lsmtune.api.study_result import Result
+    from lsmtune.engines.function import function_engine
     from lsmtune.errors import Cancelled, LsmtuneError, UserError
     from lsmtune.knobs.types import Knob
     from lsmtune.metrics.definitions import Metric
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "Cancelled", "Claim", "ImportanceResult", "Inspection", "Interval", "Knob", "LsmtuneError",
-    "Metric", "Observer", "Result", "Simulation", "StudySettings", "UserError", "importance",
-    "inspect", "result", "simulate", "studies", "tune", "verify",
+    "Metric", "Observer", "Result", "Simulation", "StudySettings", "UserError", "function_engine",
+    "importance", "inspect", "result", "simulate", "studies", "tune", "verify",
 ]  # fmt: skip
 
 _PUBLIC = "lsmtune.api.public"
@@ -48,8 +49,9 @@ _MODULES = {
     "Simulation": "lsmtune.api.simulate",
     "StudySettings": "lsmtune.spec",
     "UserError": "lsmtune.errors",
+    "function_engine": "lsmtune.engines.function",
 }
-"""The module of each public record; functions are in `_PUBLIC`."""
+"""The module of each public name that is not in `_PUBLIC`."""
 
 
 def __getattr__(name: str) -> Any:

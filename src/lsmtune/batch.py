@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from lsmtune.engine_traits import ENGINES, engines_of, runs
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.possible import is_possible, possible_text
@@ -133,8 +134,8 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
         raise UserError("knobs, metrics: use JSON objects of names and values")
     metrics = {name: value for name, value in metrics.items() if value is not None}
     engine = document.get("engine", workload.preset.engine)
-    if engine not in workload.preset.engines:
-        allowed = ", ".join(workload.preset.engines)
+    if not isinstance(engine, str) or engine not in ENGINES or not runs(engine, workload.name):
+        allowed = ", ".join(engines_of(workload.name))
         raise UserError(
             f"engine: {engine!r} cannot run the workload {workload.name}; available: {allowed}"
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, isfinite, log, sqrt
 from typing import Literal
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.metrics.definitions import METRICS, Metric, canonical, metric
 from lsmtune.stats import half_width
@@ -126,7 +127,7 @@ def default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
     They bound throughput, space, the p99 of each kind of operation and the p50 of reads. After a
     workload that only writes, they also bound the reads of the probe: by counts if the engine
     counts them, else by latencies. For a workload that only reads they bound the write
-    amplification of building its database.
+    amplification of building its database. What the engine does not measure has no limit.
     """
     limits = [_default("throughput_ops_s", ">=", 0.95)]
     own = own_operations(load, engine)
@@ -143,7 +144,8 @@ def default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
             for kind in probed
             for rank in _ranks(kind)
         ]
-    return tuple(limits)
+    measured = ENGINES[engine].metrics
+    return tuple(limit for limit in limits if measured is None or limit.metric in measured)
 
 
 def no_default_limits(load: Workload, engine: EngineName) -> tuple[str, ...]:

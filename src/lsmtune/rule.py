@@ -2,12 +2,9 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lsmtune.workloads import EngineName
-
-FULL_SIZE_ENGINES: tuple[EngineName, ...] = ("tikv", "embedded")
-"""Engines whose trials always have full size, so their studies need no rule."""
 FULL_SIZE = {"full_size": True}
-"""What is stored in place of a rule for such a study. An older lsmtune stored nothing."""
+"""What is stored in place of a rule if trials always have full size. An older lsmtune stored
+nothing."""
 
 
 class SizeRule(BaseModel):

@@ -6,9 +6,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.families import option_name, with_families
 from lsmtune.knobs.full_size import inexact, scaled_value, small_space
 from lsmtune.knobs.memory import MemoryLimit, Records, memory, memtable_limit
@@ -18,7 +18,7 @@ from lsmtune.knobs.threads import with_cores
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.limits import Limit
 from lsmtune.objective import Metrics
-from lsmtune.rule import FULL_SIZE, FULL_SIZE_ENGINES, SizeRule
+from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.spec import LOAD_KNOBS, Ground, StudySettings
 from lsmtune.spec_defaults import for_online
 from lsmtune.units import format_bytes, parse_size
@@ -166,16 +166,18 @@ def _fitting_scale(base: Settings, catalogue: Catalogue, scale: Fraction) -> Fra
 
 def new_rule(spec: StudySettings, cores: int) -> SizeRule | None:
     """Return the rule of a new study; None for a published preset, and for full-size engines."""
-    is_published = load_catalogue(spec.engine).is_published(spec.knobs)
-    return None if is_published or spec.engine in FULL_SIZE_ENGINES else SizeRule(cores=cores)
+    engine = ENGINES[spec.engine]
+    is_published = engine.catalogue().is_published(spec.knobs)
+    return None if is_published or engine.full_size else SizeRule(cores=cores)
 
 
 def stored_rule(spec: StudySettings, rule: SizeRule | None) -> dict[str, Any] | None:
     """Return the rule of a new study as it is stored; None for a published preset."""
     if rule is not None:
         return rule.model_dump()
-    is_published = load_catalogue(spec.engine).is_published(spec.knobs)
-    return None if is_published or spec.engine not in FULL_SIZE_ENGINES else FULL_SIZE
+    engine = ENGINES[spec.engine]
+    is_published = engine.catalogue().is_published(spec.knobs)
+    return None if is_published or not engine.full_size else FULL_SIZE
 
 
 def assumed_cache_bytes(spec: StudySettings, ground: Ground) -> int | None:

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from lsmtune.errors import UserError, with_places
+from lsmtune.engine_traits import ENGINES, engines_of, runs
+from lsmtune.errors import UserError, unknown_word, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.catalogue import load as load_catalogue
@@ -22,6 +23,7 @@ from lsmtune.reading import parse_toml, read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spec_defaults import (
     check_cache,
+    check_measured,
     check_online,
     check_system,
     check_versions,
@@ -128,6 +130,13 @@ class StudySettings(BaseModel):
     def _name_is_a_folder_name(cls, name: str | None) -> str | None:
         return None if name is None else study_name(name)
 
+    @field_validator("engine")
+    @classmethod
+    def _engine_is_known(cls, name: str) -> str:
+        if name not in ENGINES:
+            raise ValueError(unknown_word("engine", name, ENGINES))
+        return name
+
     @field_validator("rocksdb")
     @classmethod
     def _version_has_three_numbers(cls, version: str | None) -> str | None:
@@ -176,13 +185,14 @@ class StudySettings(BaseModel):
             getattr(self, text)  # raises UserError if it is wrong
         if self.memory is not None:
             parse_size(self.memory, "memory")
-        if self.engine not in (runs_on := self.workload.preset.engines):
+        if not runs(self.engine, self.workload.name):
             raise UserError(
                 f"engine: {self.engine!r} cannot run the workload {self.workload.name}; "
-                f"available: {', '.join(runs_on)}"
+                f"available: {', '.join(engines_of(self.workload.name))}"
             )
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
+        check_measured(self.engine, self.parsed_objective)
         check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
         check_versions(self.engine, self.versions, self.rocksdb)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
@@ -272,7 +282,7 @@ class StudySettings(BaseModel):
 
 def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
     """Return the knobs of the engine, with all column families of the workload."""
-    return load_catalogue(engine).with_families(load.column_families)
+    return ENGINES[engine].catalogue().with_families(load.column_families)
 
 
 def load_at(load: Workload, config: Config) -> Workload:

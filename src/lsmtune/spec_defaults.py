@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lsmtune.engine_traits import ENGINES, runs
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.types import Knob, Settings
+from lsmtune.objective import Objective
 from lsmtune.tables import suited_knobs
 from lsmtune.trials import Base
 from lsmtune.units import MIB, format_bytes, is_version, parse_size
@@ -19,12 +21,8 @@ of the embedded stores."""
 
 PROGRAMS: dict[EngineName, str] = {
     "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": DRIVER, "tikv": "go-ycsb",
-    "simulated": "lsmsim",
 }  # fmt: skip
-"""Default program of each engine."""
-
-ELSEWHERE: tuple[EngineName, ...] = ("simulated", "tikv")
-"""Engines that do not run on this host: its disk and its other programs do not matter."""
+"""Default program of each engine that starts one."""
 
 SYSTEM_KEYS = ("program", "rocksdb", "library")
 """Settings that name the RocksDB to run; a study has one of them."""
@@ -57,12 +55,6 @@ NO_MEMORY_LIMIT = "1024TiB"
 BYTES_PER_SYNC = "bytes_per_sync"
 """Option that DBImpl::SetDBOptions turns from 0 into 1 MiB, whatever option it sets."""
 
-_ELSEWHERE: dict[str, dict[str, str]] = {
-    "myrocks": {"knobs": "mixed"},
-    "embedded": {"knobs": "all", "objective": "total_s", "scale": "1"},
-}
-"""Defaults for RocksDB's own workloads on another engine."""
-
 _TIMED = "throughput_ops_s"
 """Default objective if a duration ends the load, and for a running engine."""
 
@@ -77,26 +69,26 @@ def with_defaults(given: Any) -> Any:
     if isinstance(load, Workload):
         load = load.model_dump()
     table = load if isinstance(load, Mapping) else {"name": load}
-    if "name" not in table and given.get("engine") == "tikv":
-        table = {**table, "name": "ycsb_a"}
+    if "name" not in table and (asked_engine := _known(given)) is not None:
+        table = {**table, "name": ENGINES[asked_engine].workloads[0]}
         given = {**given, "workload": table}
     name = table.get("name", "fillrandom")
     if not isinstance(name, str) or name not in PRESETS:
         return given
     given = with_first_version(given)
     preset = PRESETS[name]
-    engine = given.get("engine") or preset.engine
-    if engine not in preset.engines:
-        engine = preset.engine  # refused below
+    engine = _known(given)
+    if engine is None or not runs(engine, name):
+        engine = preset.engine  # another one is refused below
     is_driven = any(given.get(key) is not None for key in ("rocksdb", "library"))
-    program = DRIVER if engine == "rocksdb" and is_driven else PROGRAMS[engine]
+    program = DRIVER if engine == "rocksdb" and is_driven else ENGINES[engine].program
     ours: dict[str, Any] = {"engine": engine, "program": program}
     asked = {
         "knobs": "families" if table.get("families") else preset.knobs,
         "objective": _TIMED if table.get("duration_s") else preset.objective,
     }
     if engine != preset.engine:
-        asked |= _ELSEWHERE.get(engine, {})
+        asked |= ENGINES[engine].defaults
     if engine == "tikv":
         asked |= {"scale": "1", "knobs": suited_knobs(given.get("tikv"))}
     if given.get("online") is not None:
@@ -104,6 +96,12 @@ def with_defaults(given: Any) -> Any:
     if given.get("until") is not None or given.get("budget") is not None:
         ours["trials"] = None
     return {**asked, **ours, **given}
+
+
+def _known(given: Mapping[str, Any]) -> EngineName | None:
+    """Return the engine that the settings name; None if they name none that lsmtune knows."""
+    name = given.get("engine")
+    return name if isinstance(name, str) and name in ENGINES else None
 
 
 def with_first_version(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,6 +154,18 @@ def compared_versions(sweep: Sweep | None, rocksdb: str | None) -> tuple[str, ..
     listed = sweep.versions if sweep else ()
     baseline = [rocksdb] if rocksdb and listed else []
     return tuple(dict.fromkeys((*baseline, *listed)))
+
+
+def check_measured(engine: EngineName, objective: Objective) -> None:
+    """Raise UserError if the engine does not measure a metric of the objective or of a limit."""
+    measured = ENGINES[engine].metrics
+    for metric in objective.needed:
+        if measured is not None and metric not in measured:
+            key = "objective" if metric in objective.metrics else "limits"
+            raise UserError(
+                f"{key}: engine {engine} does not measure {metric}; measured: "
+                f"{', '.join(sorted(measured))}"
+            )
 
 
 def check_versions(engine: EngineName, versions: Sequence[str], rocksdb: str | None) -> None:

@@ -6,8 +6,8 @@ text is `Default: …` if the value without the key depends on something else.
 
 STUDY_KEYS = {
     "study": "Name of the study and of the study's directories. Default: a name from the settings.",
-    "engine": "Engine to tune: rocksdb, myrocks, embedded, tikv or simulated. Default: the engine "
-    "of the workload.",
+    "engine": "Engine to tune: rocksdb, myrocks, embedded, tikv, simulated, or an engine of an "
+    "installed package. Default: the engine of the workload.",
     "program": "Program to run: db_bench, mariadbd or go-ycsb. Give a path, or a name on PATH. "
     "lsmdriver is lsmtune's own driver.",
     "rocksdb": "Installed version of RocksDB to run, e.g. 11.8.1, instead of a library or program. "

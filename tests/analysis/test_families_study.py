@@ -16,7 +16,6 @@ from lsmtune.batch import read_batch
 from lsmtune.cli.result_lines import summary_lines
 from lsmtune.engines.myrocks.options import read_base
 from lsmtune.engines.rocksdb.options import own_options
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.report.optuna_storage import export_study
 from lsmtune.report.page import render_page
@@ -27,6 +26,7 @@ from lsmtune.study.record import read_record
 from lsmtune.study.screen import screen
 from lsmtune.study.search import run_search
 from lsmtune.study.verify import verify_contenders
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 pytestmark = pytest.mark.slow

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from lsmtune.analysis.hosts_used import HostUse, hosts_used
-from lsmtune.engines.scripted import measured
 from lsmtune.knobs.types import Config
 from lsmtune.store.open_runs import LostRun, OpenRun, Rerun
 from lsmtune.store.records import Asked, StoredTrial
+from lsmtune.testing.scripted import measured
 from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 

@@ -42,7 +42,7 @@ def profiled() -> Iterator[tuple[Counter[tuple[str, str]], list[str]]]:
             return
         file = str(Path(code.co_filename).relative_to(SOURCE))
         calls[file, code.co_name] += 1
-        began = began or (file, code.co_name) == ("engines/simulated.py", "run")
+        began = began or (file, code.co_name) == ("engines/simulated/engine.py", "run")
         if not began and not file.startswith(MODEL):
             files.setdefault(file)
 
@@ -65,8 +65,8 @@ def test_each_thing_is_made_once(
     monkeypatch.chdir(tmp_path)
     with profiled() as (calls, files):
         assert run(["tune", *FLAGS]) == 0
-    assert calls["engines/simulated.py", "describe"] == 1
-    assert calls["engines/simulated.py", "base"] == 1
+    assert calls["engines/simulated/engine.py", "describe"] == 1
+    assert calls["engines/simulated/engine.py", "base"] == 1
     assert calls["analysis/claim.py", "claim_of"] == 1
     assert calls["analysis/read_study.py", "view_of"] == 1
     # At the scale of the trials, and at full size.

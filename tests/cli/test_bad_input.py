@@ -15,11 +15,11 @@ from fakes.forks import Program
 from fakes.studies import open_study
 from lsmtune.cli.main import run
 from lsmtune.engines.rocksdb import RocksDB
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.catalogue import load
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 STUDY = "kept"

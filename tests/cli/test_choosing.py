@@ -8,19 +8,20 @@ from typing import Any
 
 import pytest
 
+from fakes.entries import replaced
 from fakes.jars import build, pack, serve
 from fakes.libraries import put
 from fakes.studies import open_study
 from lsmtune.api.continue_study import StoredStudies
 from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.cli.main import run
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
 from lsmtune.engines.libraries.loaded import Loaded, loaded_library
-from lsmtune.engines.registry import ENGINES
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import ScriptedEngine, measured
 
 VARIABLE = "LSMTUNE_DB_BENCH"
 DRIVEN = {"program": "lsmdriver", "rocksdb": "8.10.2"}
@@ -240,7 +241,7 @@ class Driver:
 @pytest.fixture
 def driver(own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Driver:
     made = Driver()
-    monkeypatch.setitem(ENGINES, "rocksdb", made.engine)
+    monkeypatch.setitem(ENGINES, "rocksdb", replaced("rocksdb", made.engine))
     return made
 
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from fakes.entries import replaced
 from fakes.patience import eventually
 from lsmtune.cli.main import run
-from lsmtune.engines.registry import ENGINES
-from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.engine_traits import ENGINES
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role
 
 LIMITS = ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
@@ -75,7 +76,7 @@ def test_on_the_engine_the_study_file_tells_what_is_searched(
     tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = ScriptedEngine(lambda _: measured(get_p99_us=10.0, throughput_ops_s=1000.0))
-    monkeypatch.setitem(ENGINES, "rocksdb", lambda _: engine)
+    monkeypatch.setitem(ENGINES, "rocksdb", replaced("rocksdb", lambda _: engine))
     file, home = tmp_path / "study.toml", tmp_path / "home"
     file.write_text(
         'program = "db_bench"\nbudget = "1m"\nuntil = "stable"\n'

@@ -11,10 +11,10 @@ import pytest
 
 from fakes.studies import open_study
 from lsmtune.cli.main import run
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 
 SOMEBODY = 4242
 """A user id that is neither the tests' own nor root's."""

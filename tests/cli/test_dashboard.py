@@ -17,12 +17,12 @@ from fakes.studies import open_study
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.main import run
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Config
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 KNOBS = "block_size,bytes_per_sync,bloom_bits,compression_type,mmap_read"

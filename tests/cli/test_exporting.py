@@ -19,7 +19,6 @@ from lsmtune.api.study_result import read_result
 from lsmtune.cli.main import run
 from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.engines.rocksdb.options import read_settings
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.report.figures import options
@@ -29,6 +28,7 @@ from lsmtune.study.observer import Observer
 from lsmtune.study.record import read_record
 from lsmtune.study.search import run_search
 from lsmtune.study.verify import verify_contenders
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, Role, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"

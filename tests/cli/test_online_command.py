@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from fakes.entries import replaced
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.main import run
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Live, Places, Watch, Window
-from lsmtune.engines.registry import ENGINES
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Settings
 from lsmtune.report.online_section import tuned, windows_plot
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, Judgement, Protocol, TrialSpec
 from lsmtune.workloads import Workload
 
@@ -83,7 +84,7 @@ def test_what_an_interrupted_call_did_is_told(
     Path("study.toml").write_text(STUDY_FILE)
 
     def interrupted(changes: int) -> str:
-        monkeypatch.setitem(ENGINES, "rocksdb", lambda _: Engine(changes))
+        monkeypatch.setitem(ENGINES, "rocksdb", replaced("rocksdb", lambda _: Engine(changes)))
         assert run(["tune", "study.toml", "--home", "home"]) == 1
         return capsys.readouterr().err
 
@@ -158,7 +159,7 @@ def test_an_objective_of_several_metrics_is_refused_before_a_study_begins(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setitem(ENGINES, "rocksdb", lambda _: Engine(0))
+    monkeypatch.setitem(ENGINES, "rocksdb", replaced("rocksdb", lambda _: Engine(0)))
     file, home = tmp_path / "study.toml", tmp_path / "home"
     file.write_text(STUDY_FILE)
     for dry in ([], ["--dry-run"]):
@@ -177,7 +178,9 @@ def test_another_metric_needs_no_clearing_after_a_metric_of_zero(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("study.toml").write_text(STUDY_FILE)
-    monkeypatch.setitem(ENGINES, "rocksdb", lambda _: Engine(100, read_amp=0.0))
+    monkeypatch.setitem(
+        ENGINES, "rocksdb", replaced("rocksdb", lambda _: Engine(100, read_amp=0.0))
+    )
     tune = ["tune", "study.toml", "--home", "home", "--json"]
     assert run([*tune, "--objective", "read_amp"]) == 2
     assert "read_amp" in capsys.readouterr().err
@@ -206,7 +209,9 @@ def view(
     monkeypatch.setenv("LSMTUNE_HOME", str(tmp_path / "home"))
     Path("study.toml").write_text(STUDY_FILE)
     for windows, code in ((2, 1), (100, 0)):
-        monkeypatch.setitem(ENGINES, "rocksdb", lambda _, n=windows: Engine(n, more_jobs))
+        monkeypatch.setitem(
+            ENGINES, "rocksdb", replaced("rocksdb", lambda _, n=windows: Engine(n, more_jobs))
+        )
         assert run(["tune", "study.toml"]) == code
         assert Path("home/results/s/report.html").is_file()
     capsys.readouterr()
@@ -268,7 +273,7 @@ def test_a_memory_limit_that_the_deployed_file_would_break_is_refused_before_tun
     """The limit is for the full-size tree."""
     monkeypatch.chdir(tmp_path)
     Path("study.toml").write_text(STUDY_FILE)
-    monkeypatch.setitem(ENGINES, "rocksdb", lambda _: Engine(0))
+    monkeypatch.setitem(ENGINES, "rocksdb", replaced("rocksdb", lambda _: Engine(0)))
     tune = ["tune", "study.toml", "--home", "home", "--dry-run", "--memory"]
     assert run([*tune, "64MiB"]) == 2
     assert "64 MiB" in capsys.readouterr().err

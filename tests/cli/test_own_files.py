@@ -18,7 +18,6 @@ from lsmtune.cli.main import run
 from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.engines.myrocks.options import as_my_cnf, read_base, read_settings
 from lsmtune.engines.rocksdb import options as rocksdb_options
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.spaces import knob_space
@@ -27,6 +26,7 @@ from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.record import read_record
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"

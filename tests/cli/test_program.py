@@ -171,7 +171,8 @@ def test_completion_script_is_printed(
 @pytest.mark.parametrize("arguments", [["--help"], ["tune", "--help"], ["inspect", "-h"]])
 def test_help_imports_no_slow_module(arguments: list[str]) -> None:
     """Otherwise it would take longer than the 0.3 s that users wait for it."""
-    slow = ["numpy", "pydantic", "rich", "scipy", "plotly", "lsmtune.spec", "lsmtune.workloads"]
+    slow = ["numpy", "pydantic", "rich", "scipy", "plotly", "lsmtune.spec", "lsmtune.workloads",
+            "lsmtune.engines", "lsmtune.optimizers"]  # fmt: skip
     code = (
         f"import sys\nfrom lsmtune.cli.main import run\nrun({arguments})\n"
         f"print([name for name in {slow} if name in sys.modules])"

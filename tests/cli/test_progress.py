@@ -8,7 +8,6 @@ import pytest
 from fakes.patience import eventually
 from fakes.studies import open_study
 from lsmtune.cli.progress import TerminalObserver
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Config
 from lsmtune.report.text.baseline_text import baseline_lines
 from lsmtune.report.text.run_text import RunTexts
@@ -16,6 +15,7 @@ from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.runner import Event, Task
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, Protocol, Role, TrialSpec
 from lsmtune.workloads import Workload
 

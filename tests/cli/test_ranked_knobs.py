@@ -12,7 +12,6 @@ from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.api.continue_study import StoredStudies
 from lsmtune.api.knob_ranking import ranked_knobs
 from lsmtune.api.resolve import name_ranked_knobs
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.spec import make_spec
@@ -20,6 +19,7 @@ from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.screen import screen
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 LOAD = {"workload": "readrandom"}

@@ -11,11 +11,11 @@ from lsmtune.api.plan import Plan, plan_document
 from lsmtune.api.readiness import readiness
 from lsmtune.cli.main import run
 from lsmtune.cli.plan_lines import plan_lines
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study.host_checks import remark_busy
 from lsmtune.study.opening import describe
+from lsmtune.testing.scripted import ScriptedEngine, measured
 
 
 def spec(num: int = 1_000_000) -> StudySettings:

@@ -11,10 +11,10 @@ import pytest
 from fakes.studies import open_study
 from fakes.versions import NEW, OLD, Played
 from lsmtune.cli.main import run
-from lsmtune.engines.scripted import measured
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import measured
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 BEST = 0

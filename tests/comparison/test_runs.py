@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from lsmtune.comparison.runs import engine_studies, on_engine, on_model
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 READ_LIMITS = ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")

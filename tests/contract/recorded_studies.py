@@ -15,11 +15,11 @@ from scripted import failing, measurement
 from lsmtune.api.resolve_experiment import with_screen
 from lsmtune.engines.base import EngineFacts, Live, OwnBase, Places, Watch, Window
 from lsmtune.engines.rocksdb.options import own_options, read_settings
-from lsmtune.engines.scripted import Script, ScriptedEngine
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
+from lsmtune.testing.scripted import Script, ScriptedEngine
 from lsmtune.trials import Base, Status, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"

@@ -3,10 +3,10 @@
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 
-from lsmtune.engines.scripted import SCRIPTED, ScriptedEngine
 from lsmtune.knobs.families import option_name
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.metrics.measurement import Level, Measurement
+from lsmtune.testing.scripted import SCRIPTED, ScriptedEngine
 from lsmtune.trials import Status, TrialResult, TrialSpec
 
 MIB = 1 << 20

@@ -18,14 +18,15 @@ from recorded_studies import (
 )
 
 from fakes.disks import with_free_bytes
+from fakes.entries import replaced
 from fakes.recorded_home import HOMES, VERSIONS, Enter, studies_in
 from lsmtune.cli.main import run
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
-from lsmtune.engines.registry import ENGINES
-from lsmtune.engines.scripted import Script
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.system.host import describe_host, describe_storage
+from lsmtune.testing.scripted import Script
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 REMOVED = "removed-optimizers"
@@ -224,7 +225,9 @@ def test_screening_with_a_removed_optimizer_continues_because_it_needs_none(
         'optimizer = "cmaes"\n[screen]\nreplicated = 1\nruns = 2\n'
     )
     monkeypatch.setenv("LSMTUNE_DB_BENCH", "db_bench")  # the program is a part of the identity
-    monkeypatch.setitem(ENGINES, "rocksdb", lambda _: _engine_of_removed("screening"))
+    monkeypatch.setitem(
+        ENGINES, "rocksdb", replaced("rocksdb", lambda _: _engine_of_removed("screening"))
+    )
     assert run(["screen", "screening.toml"]) == 0
     after = _trials(folder, "screening")
     assert after[: len(before)] == before
@@ -272,7 +275,7 @@ def _continue(study: Recorded, patch: pytest.MonkeyPatch, script: Script) -> Non
 def _run_on(engine: Engine, patch: pytest.MonkeyPatch) -> None:
     """Let commands run an engine that needs no space on the disk."""
     for name in ENGINES:
-        patch.setitem(ENGINES, name, lambda _: engine)
+        patch.setitem(ENGINES, name, replaced(name, lambda _: engine))
     with_free_bytes(1 << 60, patch)
 
 

@@ -9,7 +9,7 @@ pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 from fakes.rig import Rig
 from lsmtune.cli.main import run
-from lsmtune.engines.simulated import Simulated
+from lsmtune.engines.simulated.engine import Simulated
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.simulator import known_knobs

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.engines.scripted import Script, measured
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
+from lsmtune.testing.scripted import Script, measured
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.simulator import Machine, Probe, Run, predict
 from lsmtune.simulator.native import default_constants
 from lsmtune.system.host import describe_host
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 _NO_TIMES = {"cores", "device_bytes_per_s", "read_jitter", "pauses_per_s", "cpu_share"}

@@ -11,7 +11,6 @@ from fakes.host_processes import Cluster, HostProcess
 from fakes.scripted_host import study_value
 from fakes.scripted_tune import settings
 from fakes.studies import open_study
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.connect import connect
@@ -20,6 +19,7 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.screen import screen
 from lsmtune.study.sweep import sweep
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 

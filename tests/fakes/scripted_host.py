@@ -13,7 +13,6 @@ from pathlib import Path
 
 import lsmtune
 from lsmtune.engines.base import Engine, Outcome, Places, Watch
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.hosts import this_host
 from lsmtune.hosts.address import Address, check_safe, parse_address
 from lsmtune.hosts.certificates import security
@@ -26,6 +25,7 @@ from lsmtune.spec import StudySettings
 from lsmtune.system.cancelling import check_cancelled
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_whole
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, Origin, TrialResult, TrialSpec
 
 RAN = "ran.txt"

@@ -12,7 +12,6 @@ from typing import Any
 
 from fakes.scripted_host import study_value
 from fakes.studies import open_study
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.connect import connect
@@ -26,6 +25,7 @@ from lsmtune.study.search import run_search
 from lsmtune.study.session import Session
 from lsmtune.study.simplify import simplify_winner
 from lsmtune.study.verify import verify, verify_contenders
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from lsmtune.engines.base import Engine
-from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.hosts.commander import Hosts
 from lsmtune.recipes.base import Opener
 from lsmtune.spec import StudySettings
@@ -14,6 +13,7 @@ from lsmtune.study.observer import Observer, RunListener
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.runner import Event
 from lsmtune.study.session import Session
+from lsmtune.testing.scripted import ScriptedEngine
 from lsmtune.trials import TrialResult, TrialSpec
 
 

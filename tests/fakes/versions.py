@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from fakes.entries import replaced
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine, EngineFacts, Outcome, OwnBase, Places, Watch
-from lsmtune.engines.registry import ENGINES
 from lsmtune.engines.rocksdb.versions import Versions
-from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySettings
+from lsmtune.testing.scripted import ScriptedEngine
 from lsmtune.trials import Base, Origin, TrialResult, TrialSpec
 
 Script = Callable[[str, TrialSpec], TrialResult]
@@ -35,7 +36,7 @@ class Played:
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Make every version an installed one for the commands."""
-        patch.setitem(ENGINES, "rocksdb", self._engine_of)
+        patch.setitem(ENGINES, "rocksdb", replaced("rocksdb", self._engine_of))
 
     def _engine_of(self, spec: StudySettings) -> Engine:
         if spec.versions:

@@ -17,7 +17,6 @@ from lsmtune.api.doctor import Check
 from lsmtune.cli.doctor import host_lines
 from lsmtune.cli.main import run
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.hosts.commander import Event, Hosts
 from lsmtune.hosts.compare import Fact, compare_hosts
@@ -25,6 +24,7 @@ from lsmtune.hosts.task import HostInfo, HostResult
 from lsmtune.study.host_jobs import differing_engine
 from lsmtune.study.host_pairs import TIME, TIME_RATIO, Figures, HostPair, deviations, of_median
 from lsmtune.system.host import describe_host, describe_storage
+from lsmtune.testing.scripted import ScriptedEngine, measured
 
 FACTS, STORAGE = describe_host(), describe_storage(Path("/"))
 

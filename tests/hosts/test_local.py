@@ -12,7 +12,7 @@ from fakes.patience import eventually
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 from lsmtune.engines.registry import engine_of
-from lsmtune.engines.simulated import Simulated
+from lsmtune.engines.simulated.engine import Simulated
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.local import local_hosts
 from lsmtune.hosts.scheduler import differing_settings

@@ -10,13 +10,13 @@ import pytest
 from fakes.host_processes import Cluster, HostProcess, joined
 from fakes.patience import PATIENCE_S, eventually
 from fakes.scripted_tune import check_once, count, searched, settings, stored, tune
-from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.errors import LsmtuneError
 from lsmtune.optimizers.pending import with_pending
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.store.home import Home
 from lsmtune.study.history import History
 from lsmtune.study.record import read_record
+from lsmtune.testing.scripted import ScriptedEngine
 from lsmtune.trials import Origin, Role
 
 pytestmark = pytest.mark.slow

@@ -1,12 +1,12 @@
 """BestConfig samples as published: hypercubes in rounds, each bounded around the best."""
 
 import pytest
-from landscapes import Judge, base_first, make_space, smooth
 
 from lsmtune.knobs.space import KnobSpace, place_of
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.testing.landscapes import Judge, base_first, make_space, smooth
 
 KNOBS = "write_buffer_size,max_bytes_for_level_base,block_size"
 ROUND = 6

@@ -4,12 +4,20 @@ from dataclasses import replace
 from statistics import median
 
 import pytest
-from landscapes import SMOOTH, Judge, make_space, position, random_history, run, smooth
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.testing.landscapes import (
+    SMOOTH,
+    Judge,
+    make_space,
+    position,
+    random_history,
+    run,
+    smooth,
+)
 
 
 def measured(space: KnobSpace) -> Judge:

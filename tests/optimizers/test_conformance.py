@@ -4,8 +4,12 @@ from collections.abc import Callable
 from statistics import median
 
 import pytest
-from conformance import OptimizerConformance
-from landscapes import (
+
+from lsmtune.errors import UserError
+from lsmtune.knobs.types import Config
+from lsmtune.optimizers.base import Observation, Optimizer
+from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
+from lsmtune.testing.landscapes import (
     SMOOTH,
     hypervolume,
     make_space,
@@ -15,11 +19,7 @@ from landscapes import (
     smooth,
     trade_off,
 )
-
-from lsmtune.errors import UserError
-from lsmtune.knobs.types import Config
-from lsmtune.optimizers.base import Observation, Optimizer
-from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
+from lsmtune.testing.optimizers import OptimizerConformance
 
 SEEDS = (1, 2, 3)
 PUBLISHED = ("genetic-jin2022", "gp-ucb-autotikv")

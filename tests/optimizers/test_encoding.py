@@ -1,11 +1,11 @@
 """Knobs go to Optuna's terms and back unchanged."""
 
 import numpy as np
-from landscapes import make_space
 from optuna.distributions import FloatDistribution, IntDistribution
 
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.optuna_adapter import distributions, to_params, to_values
+from lsmtune.testing.landscapes import make_space
 
 
 def test_configs_come_back_as_they_were() -> None:

@@ -3,12 +3,12 @@
 from statistics import median
 
 import pytest
-from landscapes import SMOOTH, make_space, run, smooth
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.testing.landscapes import SMOOTH, make_space, run, smooth
 
 GENES = "write_buffer_size,level0_slowdown_writes_trigger,block_size,cache_size"
 

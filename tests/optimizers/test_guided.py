@@ -5,8 +5,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from conformance import OptimizerConformance
-from landscapes import SMOOTH, base_first, make_space, run, smooth
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
@@ -14,6 +12,8 @@ from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.base import Observation, Optimizer
 from lsmtune.optimizers.guided import Guided
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.testing.landscapes import SMOOTH, base_first, make_space, run, smooth
+from lsmtune.testing.optimizers import OptimizerConformance
 
 SPACE = make_space(SMOOTH, memory=2)
 CONFIGS = 600

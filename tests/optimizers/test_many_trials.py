@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conformance import check_is_legal
-from landscapes import Landscape, base_first, mixed, shared_space, smooth, trade_off
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.optimizers.base import Earlier, Observation, Optimizer
 from lsmtune.optimizers.expectation import MOST_TRIALS, expectation
 from lsmtune.optimizers.judgement import chosen_trials, incumbent, ranking
 from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
+from lsmtune.testing.landscapes import Landscape, base_first, mixed, shared_space, smooth, trade_off
+from lsmtune.testing.optimizers import check_is_legal
 
 KNOBS = (
     "write_buffer_size,max_bytes_for_level_base,block_size,bloom_bits,compaction_style,"

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
-from landscapes import make_space, random_history, shared_history, shared_space, smooth
 
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
@@ -16,6 +15,13 @@ from lsmtune.optimizers.opening import ENOUGH, opening
 from lsmtune.optimizers.pending import ended, pending_configs, with_pending
 from lsmtune.optimizers.points import Points
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.testing.landscapes import (
+    make_space,
+    random_history,
+    shared_history,
+    shared_space,
+    smooth,
+)
 
 SPACE = shared_space()
 HISTORY = shared_history(smooth, 12)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from landscapes import make_space
 
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.points import Points
+from lsmtune.testing.landscapes import make_space
 
 KNOBS = "block_size,compaction_pri,bloom_bits,num_levels,cache_index_and_filter_blocks"
 

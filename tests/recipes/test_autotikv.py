@@ -10,7 +10,6 @@ import pytest
 
 from fakes.studies import opener
 from lsmtune.analysis.swept import SweptRun
-from lsmtune.engines.scripted import measured
 from lsmtune.knobs.families import option_name
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.autotikv import study
@@ -20,6 +19,7 @@ from lsmtune.recipes.autotikv.recipe import AUTOTIKV
 from lsmtune.recipes.autotikv.study import NAMES, Results, paper, run, specs
 from lsmtune.recipes.base import Asked
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from fakes.studies import opener
-from lsmtune.engines.scripted import measured
 from lsmtune.knobs.families import option_name
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.base import Asked
@@ -16,6 +15,7 @@ from lsmtune.recipes.compaction_style.page import answer, render_compaction_styl
 from lsmtune.recipes.compaction_style.study import LEVEL, UNIVERSAL, Results, run, specs
 from lsmtune.recipes.tree_section import deepest
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 pytestmark = pytest.mark.slow

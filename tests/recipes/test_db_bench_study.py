@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from fakes.studies import opener
-from lsmtune.engines.scripted import measured
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.base import Asked
 from lsmtune.recipes.db_bench_study.numbers import OTHERS, claims, of_rocksdb, too_small
@@ -23,6 +22,7 @@ from lsmtune.recipes.db_bench_study.study import (
     specs,
 )
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 pytestmark = pytest.mark.slow

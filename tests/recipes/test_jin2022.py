@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from lsmtune.analysis.shipped_runs import shipped
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import jin2022_fitness
 from lsmtune.recipes.base import Opener
 from lsmtune.recipes.jin2022 import study as jin2022
@@ -27,6 +26,7 @@ from lsmtune.recipes.jin2022.numbers import (
 from lsmtune.recipes.jin2022.page import render_jin2022
 from lsmtune.recipes.jin2022.study import Plan, Results, run
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 pytestmark = pytest.mark.slow

@@ -11,12 +11,12 @@ import pytest
 from fakes.studies import opener
 from lsmtune.analysis.experiment_runs import MIN_FLUSHES
 from lsmtune.cli.main import run as command
-from lsmtune.engines.scripted import measured
 from lsmtune.recipes.base import Asked
 from lsmtune.recipes.sst_size.numbers import claims, diagonal, paper
 from lsmtune.recipes.sst_size.page import answer, render_sst_size
 from lsmtune.recipes.sst_size.study import Results, run, spec
 from lsmtune.store.home import Home
+from lsmtune.testing.scripted import measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 pytestmark = pytest.mark.slow

@@ -12,11 +12,11 @@ from user import User, disk, end, fill
 
 from fakes.patience import eventually
 from fakes.rig import Rig
-from lsmtune.engines.scripted import measured
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.types import Config
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial
+from lsmtune.testing.scripted import measured
 from lsmtune.trials import Protocol, Role, Status, TrialSpec
 from lsmtune.workloads import Workload
 

@@ -12,10 +12,10 @@ import pytest
 
 from fakes.studies import open_study
 from lsmtune.cli.main import run
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 pytestmark = pytest.mark.slow

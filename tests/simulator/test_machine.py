@@ -10,13 +10,13 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
+from fakes.entries import replaced
 from fakes.libraries import put
 from fakes.machines import keep_machine, on, planted
 from lsmtune.api.doctor import calibrate
 from lsmtune.cli.main import run
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts
-from lsmtune.engines.registry import ENGINES
-from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.simulator import Run, load_machine, predict
 from lsmtune.simulator.native import default_constants
@@ -24,6 +24,7 @@ from lsmtune.store.home import Home
 from lsmtune.study import calibration
 from lsmtune.study.calibration import calibrated
 from lsmtune.system.host import describe_host
+from lsmtune.testing.scripted import ScriptedEngine
 from lsmtune.trials import Status, TrialResult
 from lsmtune.workloads import Workload
 
@@ -103,7 +104,9 @@ def test_a_new_study_and_a_calibration_run_the_same_rocksdb(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     put(tmp_path / "cache", "11.8.1")
-    monkeypatch.setitem(ENGINES, "rocksdb", lambda spec: OfVersion(spec.rocksdb or "7.8.3"))
+    monkeypatch.setitem(
+        ENGINES, "rocksdb", replaced("rocksdb", lambda spec: OfVersion(spec.rocksdb or "7.8.3"))
+    )
     for program, version in ((None, "11.8.1"), ("db_bench", "7.8.3")):
         assert calibrate(program, tmp_path / "home").detail.endswith(version)
 
@@ -122,7 +125,7 @@ def test_doctor_keeps_it_in_the_home_and_simulate_takes_it_from_there(
     slow = planted(writer=2.0, background=2.0, zlib=2.0)
     monkeypatch.setattr(calibration, "_RECORDS", 20_000)
     monkeypatch.setenv("PATH", str(tmp_path))  # no other engine is found and started
-    monkeypatch.setitem(ENGINES, "rocksdb", lambda _: on(slow))
+    monkeypatch.setitem(ENGINES, "rocksdb", replaced("rocksdb", lambda _: on(slow)))
     assert run(["doctor", "--calibrate", "--json", "--home", str(tmp_path)]) in (0, 1)
     told = json.loads(capsys.readouterr().out)
     assert [c["ok"] for c in told["checks"] if c["name"] == "calibration"] == [True]

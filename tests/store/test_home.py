@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from lsmtune.engines.scripted import measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Level
@@ -17,6 +16,7 @@ from lsmtune.store.database import MIGRATIONS
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import LostRun
 from lsmtune.store.records import NewTrial, StoredStudy, complete_pairs
+from lsmtune.testing.scripted import measured
 from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 

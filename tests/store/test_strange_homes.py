@@ -13,12 +13,12 @@ import pytest
 
 from fakes.studies import open_study
 from lsmtune.cli.main import run
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from lsmtune.store.database import APPLICATION_ID, MIGRATIONS
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 
 DATABASE = "lsmtune.sqlite3"
 RECORDED = Path(__file__).parents[1] / "contract" / "homes" / "0.1.0" / f"{DATABASE}.gz"

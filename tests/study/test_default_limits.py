@@ -13,12 +13,12 @@ from fakes.studies import open_study
 from fakes.tikv_site import site
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import engine_of
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
 from lsmtune.study.search import run_search
 from lsmtune.study.verify import verify
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 NEEDS_MYROCKS = pytest.mark.skipif(

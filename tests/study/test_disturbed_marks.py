@@ -4,12 +4,12 @@ from fakes.studies import open_study
 from lsmtune.analysis.experiment_runs import finish
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import read_batch
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.report.text.swept_words import rows, swept_document
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.screen import screen
 from lsmtune.tables import Screen
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 

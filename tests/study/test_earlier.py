@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from fakes.studies import open_study
-from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.optimizers.base import Observation
@@ -17,6 +16,7 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.earlier import earlier_studies
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import Script, ScriptedEngine, measured
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 KNOBS = "block_size,write_buffer_size,max_bytes_for_level_base,target_file_size_base"

@@ -7,12 +7,12 @@ import pytest
 
 from fakes.studies import open_study
 from lsmtune.engines.base import Hopeless, Outcome, Places, Watch
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import Metrics, Objective, parse_objective
 from lsmtune.pruning import PruneRule, value_noise
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec
 
 BASE: Metrics = {"write_amp": 4.0, "live_sst_bytes": 100.0, "total_s": 10.0}

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from fakes.studies import open_study
 from lsmtune.analysis.measurable import too_few_flushes
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.memory import FEWEST_FLUSHES, MemoryLimit, memtable_bytes
@@ -28,6 +27,7 @@ from lsmtune.study.enough_data import (
 )
 from lsmtune.study.search import run_search
 from lsmtune.study.verify import verify
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base
 from lsmtune.workloads import Mix, Workload
 

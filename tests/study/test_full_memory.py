@@ -12,7 +12,6 @@ from lsmtune import rescale
 from lsmtune.analysis.read_study import read_study
 from lsmtune.api.export import deployment
 from lsmtune.cli.main import run
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Config
 from lsmtune.objective import Metrics, parse_objective
 from lsmtune.report.study_document import show_document
@@ -22,6 +21,7 @@ from lsmtune.store.home import Home
 from lsmtune.study.ranking import cautious_metrics
 from lsmtune.study.record import read_record
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from fakes.studies import open_study
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.objective import Objective, front
@@ -23,6 +22,7 @@ from lsmtune.store.records import StoredTrial, trial_of, undisturbed
 from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.history import History
 from lsmtune.study.search import run_search
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 RUNS = 80

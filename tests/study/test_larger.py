@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from fakes.studies import open_study
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
@@ -14,6 +13,7 @@ from lsmtune.store.records import StoredTrial
 from lsmtune.study.larger import VerificationPlan, verification_plan, workload_at
 from lsmtune.study.search import run_search
 from lsmtune.study.verify import verify
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 BEST = 0

@@ -6,18 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from fakes.entries import replaced
 from fakes.remarks import Remarks
 from fakes.studies import open_study
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.tune import tune
-from lsmtune.engines.registry import ENGINES
-from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.engine_traits import ENGINES
 from lsmtune.report.text.baseline_text import measured_lines
 from lsmtune.spec import StudySettings
 from lsmtune.stats import half_width
 from lsmtune.store.home import Home
 from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.noise_floor import Floor, noise_floor
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 
 NOISY = (2000.0, 3300.0, 5500.0)
@@ -80,7 +81,7 @@ def test_it_is_told_before_the_search(
     tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     observer = Remarks()
-    monkeypatch.setitem(ENGINES, "rocksdb", lambda _: engine((*NOISY, 1000.0)))
+    monkeypatch.setitem(ENGINES, "rocksdb", replaced("rocksdb", lambda _: engine((*NOISY, 1000.0))))
     tune(Resolved(spec(base_runs=3)), tmp_path / "home", observer)
     told = observer.remarks
     noise = [place for place, line in enumerate(told) if line.startswith("noise: throughput_ops_s")]

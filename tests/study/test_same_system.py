@@ -11,13 +11,13 @@ import pytest
 
 from fakes.studies import open_study
 from lsmtune.engines.base import EngineFacts
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.same_system import check_same_system
 from lsmtune.system.host import describe_host, describe_storage
+from lsmtune.testing.scripted import ScriptedEngine, measured
 
 SPEC = StudySettings(study="s", base_runs=1)
 

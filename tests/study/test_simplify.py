@@ -11,7 +11,6 @@ import pytest
 from fakes.studies import open_study
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.report.study_document import show_document
@@ -31,6 +30,7 @@ from lsmtune.study.simplify import (
     without,
 )
 from lsmtune.study.verify import verify_contenders
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 GAINS = {"compaction_pri": 0.3, "max_bytes_for_level_multiplier": 0.2}

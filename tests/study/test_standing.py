@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from fakes.studies import open_study
-from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Config
 from lsmtune.objective import parse_objective
 from lsmtune.spec import make_spec
@@ -16,6 +15,7 @@ from lsmtune.store.records import StoredTrial
 from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.history import History
 from lsmtune.study.standing import standings
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role, Status, TrialResult
 
 BASE_RUNS = 3

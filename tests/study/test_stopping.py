@@ -12,7 +12,6 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.api.plan import Plan, plan_document
 from lsmtune.cli.plan_lines import plan_lines
 from lsmtune.cli.result_lines import summary_lines
-from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
@@ -23,6 +22,7 @@ from lsmtune.store.records import StoredTrial
 from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.opening import describe
 from lsmtune.study.search import repeat_finalists, run_search, search
+from lsmtune.testing.scripted import Script, ScriptedEngine, measured
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 FEW = "level0_slowdown_writes_trigger,level0_stop_writes_trigger"

@@ -14,7 +14,6 @@ from fakes.studies import open_study
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.result_lines import summary_lines
-from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
@@ -24,6 +23,7 @@ from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.runner import Event
 from lsmtune.study.search import run_search
 from lsmtune.study.session import Session
+from lsmtune.testing.scripted import Script, ScriptedEngine, measured
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 FULL = os.strerror(errno.ENOSPC)

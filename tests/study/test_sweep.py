@@ -8,13 +8,13 @@ import pytest
 
 from fakes.cuts import check_goes_on
 from fakes.studies import open_study
-from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.sweep import plan, sweep
+from lsmtune.testing.scripted import Script, ScriptedEngine, measured
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 FACTORS = {

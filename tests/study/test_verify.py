@@ -11,7 +11,6 @@ import pytest
 from fakes.studies import open_study
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
-from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.memory import memory_bytes
@@ -21,6 +20,7 @@ from lsmtune.store.records import StoredTrial
 from lsmtune.study.search import run_search
 from lsmtune.study.session import Session
 from lsmtune.study.verify import verify, verify_contenders
+from lsmtune.testing.scripted import Script, ScriptedEngine, measured
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 from lsmtune.verdict import Verdict
 from lsmtune.workloads import Workload

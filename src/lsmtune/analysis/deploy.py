@@ -10,20 +10,18 @@ DEFAULT_HOME = Path("lsmtune-data")
 DB_BENCH_VARIABLE = "LSMTUNE_DB_BENCH"
 """Variable of the environment with the db_bench that runs if nothing else names a RocksDB."""
 
-FORMATS = {
-    "rocksdb": ("options", "db_bench"),
-    "myrocks": ("my.cnf",),
-    "embedded": ("toml",),
-    "tikv": ("tikv-toml",),
-    "simulated": ("db_bench", "options"),
-}
-"""The export formats of each engine; the first is the one to deploy."""
-
 FILES = {
     "options": "OPTIONS", "my.cnf": "my.cnf", "toml": "settings.toml", "tikv-toml": "tikv.toml",
     "db_bench": "flags",
 }  # fmt: skip
 """The file name of each export format."""
+
+
+def formats(engine: str) -> tuple[str, ...]:
+    """Return the export formats of an engine; the first one is the one to deploy."""
+    from lsmtune.engine_traits import ENGINES  # noqa: PLC0415 - `--help` imports this module
+
+    return ENGINES[engine].exports
 
 
 def export_command(
@@ -39,7 +37,7 @@ def export_command(
 
     `form` is another format than the one to deploy.
     """
-    form = form or FORMATS[engine][0]
+    form = form or formats(engine)[0]
     picked = "" if trial is None else f" --trial {trial}"
     output = f" -o {FILES[form]}{'.back' if back else ''}" if to_file else ""
     way = " --back" if back else ""

@@ -9,6 +9,7 @@ import numpy as np
 from lsmtune.analysis.importance import SIMULATED
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.upgrade_plan import compares_winner
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.host_levels import THIS_MACHINE, HostLevels
@@ -144,9 +145,17 @@ class Outcome:
     libraries: Mapping[str, Origin] = field(default_factory=dict)
 
 
+def _default_metrics(kind: Kind, engine: str) -> tuple[str, ...]:
+    """Return the usual metrics of the kind that the engine measures, else all that it measures."""
+    usual, measured = DEFAULT_METRICS[kind], ENGINES[engine].metrics
+    if measured is None:
+        return usual
+    return tuple(name for name in usual if name in measured) or tuple(sorted(measured))
+
+
 def analyse(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> Swept:
     """Return what the runs show; UserError if a metric was not measured."""
-    names = experiment.metrics or DEFAULT_METRICS[outcome.kind]
+    names = experiment.metrics or _default_metrics(outcome.kind, catalogue.engine)
     levels = experiment.level_names(catalogue)
     hosts = tuple(sorted({run.host for run in outcome.runs}))
     if len(hosts) == 1 or catalogue.engine == SIMULATED:

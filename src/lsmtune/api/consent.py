@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.spec import read_study_file
 from lsmtune.spec_defaults import PROGRAMS
@@ -73,7 +74,11 @@ def _programs(settings: Mapping[str, Any]) -> Iterator[str]:
     A usual program is found on the user's own PATH, so the settings do not choose it.
     """
     program = settings.get("program")
-    if isinstance(program, str) and program not in PROGRAMS.values():
+    engine = settings.get("engine")
+    usual = {*PROGRAMS.values()}
+    if isinstance(engine, str) and engine in ENGINES:
+        usual.add(ENGINES[engine].program)
+    if isinstance(program, str) and program not in usual:
         yield program
     table = settings.get("tikv")
     for key in _COMMANDS:

@@ -78,6 +78,8 @@ def _tell_other_system(
         return
     for name in (n for n in reversed(names) if n.startswith(f"{spec.workload.name}-")):
         study = stored.home.study(name)
+        if study.engine_name != spec.engine:
+            continue
         before = study.settings
         is_unnamed = before.study is None and before.name == name
         if is_unnamed and set(spec.changed_since(before)) <= set(SYSTEM_KEYS):

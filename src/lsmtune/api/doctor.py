@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.libraries.installed import (
     default_engine,
     engines_folder,
@@ -17,7 +18,9 @@ from lsmtune.engines.registry import engine_of, make_engine
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import INSTALL_DB_BENCH, DbBench
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
+from lsmtune.entries import Guest
 from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
@@ -93,7 +96,8 @@ def doctor(program: str | None, home: Path, observer: Observer | None = None) ->
         for name, check in checks.items():
             show(f"checking {name}")
             found.append(check())
-        return found
+        show("checking installed packages")
+        return [*found, *_guests()]
 
 
 def calibrate(program: str | None, home_path: Path, observer: Observer | None = None) -> Check:
@@ -203,6 +207,22 @@ def _go_ycsb() -> Check:
         )
         return Check("go-ycsb", True, f"{ABSENT}: not on PATH", fix)
     return Check("go-ycsb", True, program)
+
+
+def _guests() -> list[Check]:
+    """Return one check per engine and optimizer of another package; all are optional."""
+    engines = [_guest("engine", g, lambda n: ENGINES[n].summary) for g in ENGINES.guests()]
+    optimizers = (
+        _guest("optimizer", g, lambda n: OPTIMIZERS[n]().summary) for g in OPTIMIZERS.guests()
+    )
+    return [*engines, *optimizers]
+
+
+def _guest(word: str, guest: Guest, summary: Callable[[str], str]) -> Check:
+    name = f"{word} {guest.name}"
+    if guest.problem is None:
+        return Check(name, True, f"{summary(guest.name)} ({guest.package})")
+    return Check(name, True, f"{ABSENT}: package {guest.package}: {guest.problem}")
 
 
 def _disk(home: Path) -> Check:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from lsmtune.analysis.claim import Claim, claim_of
-from lsmtune.analysis.deploy import FILES, FORMATS, export_command
+from lsmtune.analysis.deploy import FILES, export_command, formats
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.api.own_files import (
     OwnFile,
@@ -78,7 +78,7 @@ def deployment(record: StudyRecord, view: StudyView, claim: Claim | None = None)
 
     `claim` is that of the view, if it is known.
     """
-    form = FORMATS[view.engine][0]
+    form = formats(view.engine)[0]
     _check_trial(view)
     exporter = _Exporter(record, view, claim or claim_of(view))
     return Deployment(FILES[form], *(exporter.file(form, None, back=b) for b in (False, True)))
@@ -102,7 +102,7 @@ def exported(
     claim = claim or claim_of(view)
     if not back:
         _check_claim(view, claim)
-    if form not in (forms := FORMATS[view.engine]):
+    if form not in (forms := formats(view.engine)):
         raise UserError(
             Argument("form", form, f"--format {form}"),
             f": not available for engine {view.engine}; available: {', '.join(forms)}",

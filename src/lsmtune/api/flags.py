@@ -3,10 +3,10 @@
 It imports no settings, so that `--help` is quick.
 """
 
-from lsmtune.analysis.deploy import DB_BENCH_VARIABLE, DEFAULT_HOME, FORMATS
+from lsmtune.analysis.deploy import DB_BENCH_VARIABLE, DEFAULT_HOME
 from lsmtune.study_keys import SCREEN_KEYS, STUDY_KEYS, WORKLOAD_KEYS, flag_help
 
-__all__ = ["DB_BENCH_VARIABLE", "DEFAULT_HOME", "FORMATS", "key_help"]
+__all__ = ["DB_BENCH_VARIABLE", "DEFAULT_HOME", "key_help"]
 
 _KEYS = {"": STUDY_KEYS, "workload": WORKLOAD_KEYS, "screen": SCREEN_KEYS}
 

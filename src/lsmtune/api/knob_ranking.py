@@ -116,6 +116,9 @@ def _searches(home: Home, spec: StudySettings) -> Iterator[tuple[Runs, str]]:
 def _studies(home: Home, spec: StudySettings) -> Iterator[tuple[str, StudySettings]]:
     """The studies with the engine and the workload, the newest first."""
     for study in reversed(home.study_names()):
-        found = home.study(study).settings
-        if found.engine == spec.engine and found.workload.name == spec.workload.name:
+        stored = home.study(study)
+        if stored.engine_name != spec.engine:
+            continue
+        found = stored.settings
+        if found.workload.name == spec.workload.name:
             yield study, found

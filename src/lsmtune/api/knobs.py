@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.reference import page, tables
 from lsmtune.knobs.types import Knob
 from lsmtune.optimizers.base import Optimizer
 from lsmtune.optimizers.registry import OPTIMIZERS
-from lsmtune.workloads import EngineName
 
 __all__ = ["Catalogue", "Knob"]
 
@@ -41,7 +41,7 @@ class ChosenKnobs:
 
 def optimizers() -> list[Optimizer]:
     """Return the search algorithms."""
-    return [make() for make in OPTIMIZERS.values()]
+    return [make() for make in OPTIMIZERS.usable()]
 
 
 def chosen_knobs(name: str, area: str | None) -> ChosenKnobs:
@@ -49,7 +49,7 @@ def chosen_knobs(name: str, area: str | None) -> ChosenKnobs:
 
     `area` keeps only the knobs of an area. UserError for an unknown engine, knob or area.
     """
-    engines = get_args(EngineName)
+    engines = list(ENGINES)
     if name not in engines:
         if area is not None:
             raise UserError(
@@ -61,8 +61,7 @@ def chosen_knobs(name: str, area: str | None) -> ChosenKnobs:
             known = [*engines, *names] if get_close_matches(name, names, n=1) else sorted(engines)
             raise UserError(f"knobs: {unknown_word('engine or knob', name, known)}")
         return ChosenKnobs(catalogue, [catalogue.knob(name)])
-    engine: EngineName = next(known for known in engines if known == name)
-    catalogue = load(engine)
+    catalogue = ENGINES[name].catalogue()
     areas = tuple(dict.fromkeys(knob.area for knob in catalogue.knobs))
     if area is not None and area not in areas:
         raise UserError(Argument("area"), f": {unknown_word('area', area, areas)}")

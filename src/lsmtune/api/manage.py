@@ -15,6 +15,8 @@ from lsmtune.store.records import StoredStudy
 from lsmtune.system.lock import is_locked, study_lock
 from lsmtune.tables import study_name
 
+_UNREADABLE = "cannot be read"
+
 
 def studies(home_path: Path) -> list[dict[str, Any]]:
     """Return a JSON object per study of a home, oldest first."""
@@ -70,8 +72,8 @@ def delete(home_path: Path, name: str, consent: Consent | None = None) -> Delete
 def _refuse_followers(home: Home, name: str) -> None:
     """Raise UserError if another study names this one as its start."""
     for other in (home.study(other) for other in home.study_names()):
-        names = other.settings.warm_start or ()
-        if other.name != name and names != (ALL_STUDIES,) and name in names:
+        names = other.spec.get("warm_start") or []
+        if other.name != name and names != [ALL_STUDIES] and name in names:
             raise UserError(
                 f"study {name!r}: study {other.name!r} starts from its runs; delete "
                 f"{other.name!r} first"
@@ -79,7 +81,10 @@ def _refuse_followers(home: Home, name: str) -> None:
 
 
 def _row(home: Home, study: StoredStudy) -> dict[str, Any]:
-    spec = study.settings
+    try:
+        spec = study.settings
+    except UserError:
+        return _unreadable(home, study)
     result, value = _result(home, study)
     return {
         "study": study.name,
@@ -95,6 +100,23 @@ def _row(home: Home, study: StoredStudy) -> dict[str, Any]:
     }
 
 
+def _unreadable(home: Home, study: StoredStudy) -> dict[str, Any]:
+    """Return the row of a study whose settings cannot be read, as without the engine's package."""
+    load, objective = study.spec.get("workload"), study.spec.get("objective")
+    return {
+        "study": study.name,
+        "kind": "",
+        "workload": str(load.get("name")) if isinstance(load, dict) else "",
+        "engine": study.engine_name,
+        "objective": list(map(str, objective)) if isinstance(objective, list) else [],
+        "result": _UNREADABLE,
+        "value": None,
+        "runs": home.count_runs(study),
+        "state": "running" if is_locked(home.lock_path(study.name)) else "",
+        "started": study.created_at,
+    }
+
+
 def _result(home: Home, study: StoredStudy) -> tuple[str, float | None]:
     """Return the claim of a study and the objective of its winner, if it has one.
 
@@ -103,7 +125,7 @@ def _result(home: Home, study: StoredStudy) -> tuple[str, float | None]:
     try:
         claim = claim_of(read_study(home, study.name))
     except UserError:
-        return "cannot be read", None
+        return _UNREADABLE, None
     return claim.status, claim.value
 
 

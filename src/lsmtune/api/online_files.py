@@ -3,7 +3,7 @@
 from fractions import Fraction
 from pathlib import Path
 
-from lsmtune.analysis.deploy import FILES, FORMATS
+from lsmtune.analysis.deploy import FILES, formats
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.api.export import RESTART, Deployment, Exported
 from lsmtune.api.own_files import my_cnf_variables, own_my_cnf, own_options
@@ -47,7 +47,7 @@ def online_files(record: StudyRecord, kept: Config) -> Deployment:
         [f"lsmtune, study {name}: {_BACK}"],
     )
     files = (_options if spec.engine == "rocksdb" else _my_cnf)(spec, ground, changes, headings)
-    return Deployment(FILES[FORMATS[spec.engine][0]], *files)
+    return Deployment(FILES[formats(spec.engine)[0]], *files)
 
 
 def online_export(
@@ -57,7 +57,7 @@ def online_export(
 
     UserError if online tuning kept no change, or for another format or file.
     """
-    usual = FORMATS[view.engine][0]
+    usual = formats(view.engine)[0]
     if form != usual:
         raise UserError(
             Argument("form", form, f"--format {form}"),

@@ -36,6 +36,8 @@ from lsmtune.api.on_hosts import OnHosts, Where, check_offline, on_hosts
 from lsmtune.api.resolve import Request, resolve
 from lsmtune.api.simulate import Simulation
 from lsmtune.api.study_result import Result, stored_result
+from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.registry import add_engine
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.study.observer import Observer
@@ -63,6 +65,7 @@ def tune(
 
     `keys` are the keys of a study file, for instance `rocksdb="11.8.1"`, `base="OPTIONS"`,
     `workload={"name": "mix", "num": 200_000}` or `trials=24`; they replace those of `study_file`.
+    `engine` may also be an engine that `function_engine` made.
     The same keys make the same study as `lsmtune tune`: same name, same trials. `study` names a
     stored study to continue. `observer` sees the progress. `cancel` ends the call when it is set:
     the run ends, its folder is removed, `Cancelled` is raised, and the same call continues the
@@ -218,7 +221,13 @@ def _home(home: Folder | None) -> Path:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as a study file has it: a list for a tuple, a text for a path."""
+    """Return a value as a study file has it: a list for a tuple, a text for a path.
+
+    An engine becomes known to this process, and its name is the value.
+    """
+    if isinstance(value, EngineEntry):
+        add_engine(value)
+        return value.name
     if isinstance(value, tuple):
         return list(value)
     return str(value) if isinstance(value, Path) else value

@@ -23,6 +23,7 @@ from lsmtune.optimizers.registry import published_name
 from lsmtune.simulator import (
     COMPARED,
     MODELLED_VERSION,
+    MODELLED_WORKLOADS,
     Compared,
     is_installed,
     nearest_compared,
@@ -231,7 +232,7 @@ def _is_simulated(spec: StudySettings) -> bool:
     return (
         spec.engine == "rocksdb"
         and is_installed()
-        and "simulated" in load.preset.engines
+        and load.name in MODELLED_WORKLOADS
         and load.cannot_run_on("simulated") is None
         and spec.warm_start is None
         and spec.online is None

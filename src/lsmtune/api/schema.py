@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from lsmtune.knobs.catalogue import load
+from lsmtune.engine_traits import ENGINES
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.spec import StudySettings
-from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.workloads import PRESETS, Workload
 
 Schema = dict[str, Any]
@@ -34,7 +33,7 @@ def _values() -> dict[str, Schema]:
     """What the keys of a study allow beyond their types, which only the checks in code know."""
     metrics = [metric.name for metric in METRICS.values() if metric.better]
     several = {"type": "array", "items": {"enum": metrics}, "minItems": 1, "uniqueItems": True}
-    named = (preset.name for engine in PROGRAMS for preset in load(engine).presets)
+    named = (preset.name for entry in ENGINES.usable() for preset in entry.catalogue().presets)
     presets = list(dict.fromkeys(named))
     return {
         "study": {"pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
@@ -42,6 +41,7 @@ def _values() -> dict[str, Schema]:
             "default": Workload().name,
             "anyOf": [{"enum": list(PRESETS)}, {"$ref": "#/$defs/Workload"}],
         },
+        "engine": {"enum": list(ENGINES)},
         "scale": {"examples": ["1/64", "1/8", "1"]},
         "knobs": {
             "anyOf": [{"enum": list(dict.fromkeys(presets))}, {"type": "string", "minLength": 1}]

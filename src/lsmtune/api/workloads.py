@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from lsmtune.engine_traits import engines_of
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.workloads import PRESETS, Preset, Workload
 
@@ -15,13 +16,18 @@ class WorkloadFacts:
     preset: Preset
     parameters: dict[str, Any]
 
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines that run it, the usual one first."""
+        return engines_of(self.name)
+
     def document(self) -> dict[str, Any]:
         """Return the workload as JSON."""
         preset = self.preset
         return {
             "name": self.name, "what": preset.what, "kind": preset.kind,
             "objective": preset.objective, "knobs": preset.knobs, "engine": preset.engine,
-            "engines": preset.engines, "parameters": self.parameters,
+            "engines": self.engines, "parameters": self.parameters,
         }  # fmt: skip
 
 

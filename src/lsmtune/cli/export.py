@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.api.flags import FORMATS
 from lsmtune.cli.flags import DEFAULT_HOME, Home, OtherTrial, StudyName
 from lsmtune.cli.output import say, say_written
 
-_FORMATS = ", ".join(f"{' or '.join(forms)} for {engine}" for engine, forms in FORMATS.items())
+_FORMATS = (
+    "options or db_bench for rocksdb, my.cnf for myrocks, toml for embedded, tikv-toml for tikv, "
+    "db_bench or options for simulated"
+)
 
 
 class Format(StrEnum):

@@ -94,7 +94,7 @@ def workloads(
             Column("workload"), Column("operations", at_least=30),
             Column("engines", at_least=10, drop=1),
         ]  # fmt: skip
-        rows = [(one.name, one.preset.what, ", ".join(one.preset.engines)) for one in found]
+        rows = [(one.name, one.preset.what, ", ".join(one.engines)) for one in found]
         say_all(table_lines(columns, rows))
         say("")
         say_all(paragraph("`lsmtune workloads NAME` shows the parameters of a workload."))
@@ -107,7 +107,7 @@ def _workload_lines(found: "WorkloadFacts") -> Iterator[str]:
     preset = found.preset
     yield from paragraph(preset.what)
     facts = [
-        ("engines", ", ".join(preset.engines)), ("default objective", preset.objective),
+        ("engines", ", ".join(found.engines)), ("default objective", preset.objective),
         ("default knobs", preset.knobs),
     ]  # fmt: skip
     yield from facts_lines(facts)

@@ -1,11 +1,12 @@
 """The optimizers by name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from lsmtune.entries import Entries, check_contract, one_line
 from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.optimizers.base import Optimizer
 
@@ -19,28 +20,47 @@ def _module(name: str) -> Any:
     return import_module(f"lsmtune.optimizers.{name}")
 
 
-def _of(module: str, maker: str) -> Callable[[], Optimizer]:
-    """Makes the optimizer that a module offers."""
-
-    def make() -> Optimizer:
-        optimizer: Optimizer = getattr(_module(module), maker)()
-        return optimizer
-
-    return make
+Maker = Callable[[], Optimizer]
+"""What an entry of an optimizer is: a class or a function without arguments."""
 
 
-OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
-    "tpe": _of("tpe", "tpe"),
-    "gp-ucb": _of("gp_ucb", "GpUcb"),
-    "guided": _of("guided", "Guided"),
-    "nsga2": _of("nsga2", "nsga2"),
-    "random": _of("random_search", "RandomSearch"),
-    "bestconfig": _of("bestconfig", "BestConfig"),
-    "genetic": _of("genetic", "Genetic"),
-    "cdbtune": _of("cdbtune", "CdbTune"),
-    "gp-ucb-autotikv": _of("gp_ucb_published", "PublishedGpUcb"),
-    "genetic-jin2022": _of("genetic", "PublishedGenetic"),
+def _checked(name: str, found: object) -> Maker:
+    """Return what a package offers as an optimizer; ValueError if it makes none of this name.
+
+    An optimizer may have an attribute `contract`, the contract with lsmtune that it was made for.
+    Without it, that is the first one.
+    """
+    if not callable(found):
+        raise ValueError(f"it is no class or function, but of the type {type(found).__name__}")
+    check_contract(getattr(found, "contract", 1))
+    try:
+        made = found()
+    except Exception as error:  # another package may raise anything
+        raise ValueError(f"it cannot be made: {one_line(error)}") from error
+    check_contract(getattr(made, "contract", 1))
+    if not callable(getattr(made, "ask", None)) or not getattr(made, "summary", ""):
+        raise ValueError("an optimizer needs the method ask and a summary")
+    if getattr(made, "name", None) != name:
+        raise ValueError(f"the optimizer has another name, {getattr(made, 'name', None)!r}")
+    return found
+
+
+_ROOM = "lsmtune.optimizers"
+_BUILT_IN: Mapping[str, str] = {
+    "tpe": f"{_ROOM}.tpe:tpe",
+    "gp-ucb": f"{_ROOM}.gp_ucb:GpUcb",
+    "guided": f"{_ROOM}.guided:Guided",
+    "nsga2": f"{_ROOM}.nsga2:nsga2",
+    "random": f"{_ROOM}.random_search:RandomSearch",
+    "bestconfig": f"{_ROOM}.bestconfig:BestConfig",
+    "genetic": f"{_ROOM}.genetic:Genetic",
+    "cdbtune": f"{_ROOM}.cdbtune:CdbTune",
+    "gp-ucb-autotikv": f"{_ROOM}.gp_ucb_published:PublishedGpUcb",
+    "genetic-jin2022": f"{_ROOM}.genetic:PublishedGenetic",
 }
+
+OPTIMIZERS: Entries[Maker] = Entries("lsmtune.optimizers", "optimizer", _BUILT_IN, _checked)
+"""What makes each optimizer, by name. pyproject.toml declares those of lsmtune, too."""
 
 _REMOVED = ("forest", "cmaes", "qmc", "genetic-jin2022-small")
 """Optimizers of lsmtune 0.2; stored studies may have them."""

@@ -4,6 +4,7 @@ from lsmtune.simulator.machine import Machine, Measured, fitted_constants, load_
 from lsmtune.simulator.modelled import modelled, why_unmodelled
 from lsmtune.simulator.native import (
     MODELLED_VERSION,
+    MODELLED_WORKLOADS,
     Constants,
     Prediction,
     Probe,
@@ -18,6 +19,7 @@ from lsmtune.simulator.versions import COMPARED, Compared, modelled_text, neares
 __all__ = [
     "COMPARED",
     "MODELLED_VERSION",
+    "MODELLED_WORKLOADS",
     "Compared",
     "Constants",
     "Machine",

@@ -11,9 +11,11 @@ from typing import Any
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Value
 from lsmtune.units import format_bytes
-from lsmtune.workloads import PRESETS, Workload
+from lsmtune.workloads import Workload
 
 _WHEEL = "lsmsim"
+MODELLED_WORKLOADS = ("fillrandom", "fillseq", "overwrite")
+"""Workloads that the simulator runs."""
 MODELLED_VERSION = "7.8.3"
 """The RocksDB that a run has if it names no version. Its machine constants and codecs were measured
 with this version."""
@@ -163,10 +165,10 @@ def _refusal(run: Run) -> str | None:
         )
     if not others:
         return _too_long(run)
-    if "simulated" not in run.workload.preset.engines:
-        names = (name for name, preset in PRESETS.items() if "simulated" in preset.engines)
+    if run.workload.name not in MODELLED_WORKLOADS:
         return (
-            f"workload: the simulator cannot run {run.workload.name}; available: {', '.join(names)}"
+            f"workload: the simulator cannot run {run.workload.name}; available: "
+            f"{', '.join(MODELLED_WORKLOADS)}"
         )
     return (
         f"workload: the simulator does not support these parameters: {', '.join(sorted(others))}; "

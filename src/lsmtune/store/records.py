@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.reading import parse_json
@@ -63,8 +64,18 @@ class StoredStudy:
 
     @property
     def settings(self) -> StudySettings:
-        """The checked settings; UserError if lsmtune cannot have stored them."""
+        """The checked settings; UserError if they are damaged, or if the engine is not known."""
+        if self.engine_name not in ENGINES:
+            raise UserError(
+                f"study {self.name!r}: the engine {self.engine_name!r} is not known; install the "
+                "package that has this engine"
+            )
         return make_spec(self.spec, f"settings of study {self.name!r}")
+
+    @property
+    def engine_name(self) -> str:
+        """The name of its engine, whose package may be gone."""
+        return str(self.spec.get("engine", "rocksdb"))
 
     @property
     def base(self) -> Base | None:

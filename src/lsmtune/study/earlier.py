@@ -82,7 +82,7 @@ def _usable(
     other: StoredStudy, spec: StudySettings, trials: Sequence[StoredTrial]
 ) -> list[StoredTrial]:
     """The base's runs and the searched ones that have what is asked for; none without a base."""
-    if other.settings.engine != spec.engine:
+    if other.engine_name != spec.engine:
         return []
     base, searched = (complete_trials(trials, role) for role in (Role.BASE, Role.TRIAL))
     told = [t for t in searched if not _missing(t, spec.parsed_objective)]

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.errors import Argument, UserError
 from lsmtune.spec import StudySettings
-from lsmtune.spec_defaults import ELSEWHERE
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.runner import DISTURBED_PERCENT
@@ -20,7 +20,7 @@ _SPACE_FACTOR = 4
 
 def disk_bytes(spec: StudySettings) -> int:
     """Return the maximum disk space that trials take at a time."""
-    if spec.engine in ELSEWHERE:
+    if not ENGINES[spec.engine].runs_here:
         return 0  # the data is elsewhere, or there is none
     kept = MOST_TEMPLATES if spec.workload.preset.prepared and spec.online is None else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
@@ -56,7 +56,7 @@ def remark_busy(
 
     `percent` measures the share of the CPU time that other programs use.
     """
-    if spec.engine in ELSEWHERE:
+    if not ENGINES[spec.engine].runs_here:
         return
     others = percent()
     if others > DISTURBED_PERCENT:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import Argument, UserError
 from lsmtune.spec import StudySettings
-from lsmtune.spec_defaults import ELSEWHERE
 from lsmtune.store.records import StoredStudy
 from lsmtune.system.host import HostFacts, StorageFacts
 from lsmtune.units import format_bytes
@@ -43,7 +43,7 @@ def check_same_system(
 def system_notes(stored: StoredStudy, spec: StudySettings, host: HostFacts) -> Iterator[str]:
     """Yield what changed on the system without making runs incomparable: its kernel."""
     before = stored.host.get("kernel")
-    if spec.engine not in ELSEWHERE and before is not None and before != host.kernel:
+    if ENGINES[spec.engine].runs_here and before is not None and before != host.kernel:
         yield f"the kernel was {before} when the study began and is now {host.kernel}"
 
 
@@ -75,7 +75,7 @@ def _differing(
     if codecs is not None and facts.codecs is not None and sorted(codecs) != sorted(facts.codecs):
         then, now = (", ".join(sorted(names)) for names in (codecs, facts.codecs))
         yield f"the compression codecs of {spec.engine}", then, now
-    if spec.engine in ELSEWHERE:
+    if not ENGINES[spec.engine].runs_here:
         return
     yield from _other_host(stored.host, host)
     device = stored.host.get("storage") or {}

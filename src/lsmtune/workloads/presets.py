@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["write", "read", "mixed"]
-EngineName = Literal["rocksdb", "myrocks", "embedded", "tikv", "simulated"]
+EngineName = str
+"""Name of an engine: of lsmtune, or of an installed package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +16,13 @@ class Preset:
     `prepared` workload runs on a database that was built and has settled before. A workload that
     `can_be_endless` can run until it is stopped, as online tuning needs it: the store keeps its
     size. `parameters` are its own parameters with their defaults. `engine` runs it, and so do the
-    engines in `also_on`. SQL and go-ycsb workloads have only those parameters of records that are
-    in `of_all`, with these defaults. On the engine rocksdb, only the program db_bench runs a
-    workload that `needs_db_bench`. The engine measures the latency of the kinds of operations in
-    `measured`, named as the prefix of their metrics. `write_share` is the share of the operations
-    that write, if workload and parameters do not tell it. By default, a client does one operation
-    per `records_per_operation` records: reads from the disk take longer than writes.
+    engines in `also_on`; entries of engines name further workloads. SQL and go-ycsb workloads have
+    only those parameters of records that are in `of_all`, with these defaults. On the engine
+    rocksdb, only the program db_bench runs a workload that `needs_db_bench`. The engine measures
+    the latency of the kinds of operations in `measured`, named as the prefix of their metrics.
+    `write_share` is the share of the operations that write, if workload and parameters do not tell
+    it. By default, a client does one operation per `records_per_operation` records: reads from the
+    disk take longer than writes.
     """
 
     what: str
@@ -38,7 +40,7 @@ class Preset:
 
     @property
     def engines(self) -> tuple[EngineName, ...]:
-        """Engines that run it, its own first."""
+        """Engines that run it, its own first, apart from those whose entries name it."""
         return (self.engine, *self.also_on)
 
     @property
@@ -105,12 +107,12 @@ PRESETS: dict[str, Preset] = {
     "fillrandom": Preset(
         "random writes over the whole key range into an empty store", "write",
         parameters={**_OPERATIONS, **_TOMBSTONES, **_SKEWED},
-        also_on=("myrocks", "embedded", "simulated")),
+        also_on=("myrocks", "embedded")),
     "fillseq": Preset(
-        "writes in key order into an empty store", "write", also_on=("embedded", "simulated")),
+        "writes in key order into an empty store", "write", also_on=("embedded",)),
     "overwrite": Preset(
         "overwrites of random records in a store that was filled before",
-        "write", True, {**_OPERATIONS, **_SKEWED}, also_on=("simulated",), can_be_endless=True),
+        "write", True, {**_OPERATIONS, **_SKEWED}, can_be_endless=True),
     "updaterandom": Preset(
         "read-modify-writes of random records in a store that was filled before",
         "mixed", True, {**_STORED, **_SKEWED}, can_be_endless=True),

@@ -1,8 +1,7 @@
-"""What every optimizer has to do: a new one passes by standing in OPTIMIZERS."""
+"""What every optimizer has to do."""
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -10,7 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from landscapes import (
+
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config
+from lsmtune.optimizers.base import Observation, Optimizer, seen
+from lsmtune.optimizers.pending import with_pending
+from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.system.launch import run_command
+from lsmtune.testing.landscapes import (
     FEW,
     Judge,
     Landscape,
@@ -25,12 +31,6 @@ from landscapes import (
     smooth,
     trade_off,
 )
-
-from lsmtune.knobs.space import KnobSpace
-from lsmtune.knobs.types import Config
-from lsmtune.optimizers.base import Observation, Optimizer, seen
-from lsmtune.optimizers.pending import with_pending
-from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
 
 
 def fails(config: Config) -> Observation:
@@ -69,30 +69,23 @@ def check_is_legal(space: KnobSpace, config: Config) -> None:
 
 
 def proposals(name: str) -> list[str]:
-    """Hashes of proposals in every phase of a search, for a comparison between processes."""
+    """Return hashes of proposals in every phase of a search, to compare processes."""
     space, optimizer = shared_space(), make_optimizer(name)
     landscapes = (mixing(smooth), mixing(trade_off))
     histories = (shared_history(each, n) for each in landscapes for n in (0, 1, 5, 30))
     return [optimizer.ask(space, history, 5).hash for history in histories]
 
 
-def proposals_of_all() -> dict[str, list[str]]:
-    return {name: proposals(name) for name in OPTIMIZERS}
-
-
-@cache
-def proposals_elsewhere() -> dict[str, list[str]]:
-    """What all optimizers propose in another process, which takes a second to start."""
-    script = "import conformance, json; print(json.dumps(conformance.proposals_of_all()))"
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    answer = subprocess.run(
-        [sys.executable, "-c", script],
-        env=os.environ | {"PYTHONPATH": path, "PYTHONHASHSEED": "77"},
-        capture_output=True,
-        text=True,
-        check=True,
+def proposals_elsewhere(name: str, folder: Path) -> list[str]:
+    """Return what `proposals` gives in another process, with other hashes of texts."""
+    script = (
+        "import json\nfrom lsmtune.testing.optimizers import proposals\n"
+        f"print(json.dumps(proposals({name!r})))"
     )
-    return dict(json.loads(answer.stdout))
+    path, output = os.pathsep.join(sys.path), folder / "proposals.txt"
+    variables = [f"PYTHONPATH={path}", "PYTHONHASHSEED=77"]
+    run_command(["env", *variables, sys.executable, "-c", script], output=output, limit_s=300)
+    return list(json.loads(output.read_text().splitlines()[-1]))
 
 
 @cache
@@ -103,7 +96,11 @@ def long_history(landscape: Landscape) -> tuple[KnobSpace, list[Observation]]:
 
 
 class OptimizerConformance:
-    """The tests; a subclass gives the fixture `optimizer`."""
+    """The tests of an optimizer. A subclass gives the fixture `optimizer`.
+
+    The optimizer must be found by its name, as an entry of an installed package is. The spaces are
+    those of RocksDB's knobs, with all kinds of knobs and with rules between them.
+    """
 
     def fresh(self, optimizer: Optimizer) -> Optimizer:
         """Another one like it."""
@@ -157,8 +154,8 @@ class OptimizerConformance:
             assert optimizer.ask(space, history, 7) == fresh.ask(make_space(), again, 7)
 
     @pytest.mark.slow
-    def test_another_process_decides_alike(self, optimizer: Optimizer) -> None:
-        assert proposals_elsewhere()[optimizer.name] == proposals(optimizer.name)
+    def test_another_process_decides_alike(self, optimizer: Optimizer, tmp_path: Path) -> None:
+        assert proposals_elsewhere(optimizer.name, tmp_path) == proposals(optimizer.name)
 
     def test_other_seeds_propose_other_configs(self, optimizer: Optimizer) -> None:
         space = shared_space()

@@ -1,4 +1,4 @@
-"""The engine simulated: the simulator predicts the result of a trial within milliseconds."""
+"""Trials of the engine simulated: predictions of the simulator."""
 
 from functools import cached_property
 from pathlib import Path

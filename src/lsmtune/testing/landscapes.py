@@ -9,7 +9,7 @@ import numpy as np
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.knobs.types import Config, Knob, Value
+from lsmtune.knobs.types import Config, Knob, Settings, Value
 from lsmtune.optimizers.base import Observation, Optimizer
 
 CATALOGUE = load("rocksdb")
@@ -39,7 +39,10 @@ def make_space(knobs: str = "core-0.2", memory: float = 1, open_files: int = 102
         for knob in CATALOGUE.select(knobs)
     )
     limit = MemoryLimit(round(memory * memory_bytes(base)))
-    advice = ({"compaction_style": 1, "bloom_bits": 10}, {"max_write_buffer_number": 4})
+    advice: tuple[Settings, ...] = (
+        {"compaction_style": 1, "bloom_bits": 10},
+        {"max_write_buffer_number": 4},
+    )
     return KnobSpace(chosen, base, open_files, limit, advice).fitted()
 
 

@@ -1,0 +1,106 @@
+"""What settings, limits and commands ask about an engine, without starting it.
+
+`EngineEntry` in `engines/entry.py` adds what makes the engine. So an entry is one object, and the
+records below the engines read this half of it.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lsmtune.entries import CONTRACT, Entries, check_contract, one_line
+from lsmtune.errors import unknown_word
+from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.workloads import PRESETS
+
+_NAME = r"[a-z][a-z0-9_-]{0,31}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineTraits:
+    """An engine, as it is known before it starts.
+
+    name         the name in study files
+    summary      what it is, in a few words
+    program      the default program; an engine without one has its own name here
+    workloads    names of the workloads that it runs, the default one first
+    catalogue    its knobs
+    defaults     default values of keys of a study, for workloads that another engine runs, too
+    metrics      the metrics that it measures; None: those that lsmtune expects of the workload
+    exports      its forms of exported files; the first one is the one to deploy
+    full_size    whether trials always have full size, so that no option scales with the data
+    runs_here    whether trials use disk and CPU of this host, which are then checked
+    contract     the contract with lsmtune that it was made for
+    """
+
+    name: str
+    summary: str
+    program: str
+    workloads: tuple[str, ...]
+    catalogue: Callable[[], Catalogue]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    metrics: frozenset[str] | None = None
+    exports: tuple[str, ...] = ("toml",)
+    full_size: bool = True
+    runs_here: bool = True
+    contract: int = CONTRACT
+
+
+def checked_engine(name: str, found: object) -> EngineTraits:
+    """Return what a package offers as an engine; ValueError if it is no entry of this name."""
+    if not isinstance(found, EngineTraits):
+        raise ValueError(f"it is no EngineEntry, but of the type {type(found).__name__}")
+    check_contract(found.contract)
+    if found.name != name:
+        raise ValueError(f"the entry has another name, {found.name!r}")
+    if not re.fullmatch(_NAME, name):
+        raise ValueError("a name has 1 to 32 lowercase letters, digits, dashes and underscores")
+    if not found.workloads or not found.exports:
+        raise ValueError("it needs at least one workload and one form of exported files")
+    for word, names, known in (
+        ("workload", found.workloads, PRESETS),
+        ("metric", found.metrics or (), METRICS),
+    ):
+        if stray := [one for one in names if one not in known]:
+            raise ValueError(unknown_word(word, stray[0], known))
+    _check_catalogue(found)
+    return found
+
+
+def _check_catalogue(entry: EngineTraits) -> None:
+    """Raise ValueError if the entry gives no catalogue of its engine."""
+    try:
+        found: object = entry.catalogue()
+    except Exception as error:  # another package may raise anything
+        raise ValueError(f"its catalogue cannot be made: {one_line(error)}") from error
+    if not isinstance(found, Catalogue) or found.engine != entry.name:
+        raise ValueError(f"its catalogue is no Catalogue of the engine {entry.name}")
+
+
+ENGINES: Entries[EngineTraits] = Entries(
+    "lsmtune.engines",
+    "engine",
+    {
+        "rocksdb": "lsmtune.engines.built_in:ROCKSDB",
+        "myrocks": "lsmtune.engines.built_in:MYROCKS",
+        "embedded": "lsmtune.engines.built_in:EMBEDDED",
+        "tikv": "lsmtune.engines.built_in:TIKV",
+        "simulated": "lsmtune.engines.simulated:SIMULATED",
+    },
+    checked_engine,
+)
+"""The engines by name. pyproject.toml declares those of lsmtune, too."""
+
+
+def runs(engine: str, workload: str) -> bool:
+    """Return whether an engine runs a workload; UserError if its package cannot be used."""
+    return workload in ENGINES[engine].workloads
+
+
+def engines_of(workload: str) -> tuple[str, ...]:
+    """Return the engines that run a workload, the usual one first."""
+    usual = PRESETS[workload].engine
+    found = (entry.name for entry in ENGINES.usable() if workload in entry.workloads)
+    return tuple(dict.fromkeys((usual, *found)))

@@ -1,0 +1,122 @@
+"""The engine of a Python function: it gets a config and returns metrics."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+
+from lsmtune.engines.attempt import MOST_CHARACTERS, attempted
+from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.entry import EngineEntry
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import Catalogue, Preset
+from lsmtune.knobs.types import Knob, Settings
+from lsmtune.metrics.definitions import metric
+from lsmtune.metrics.measurement import Measurement
+from lsmtune.trials import Base, Status, TrialSpec
+
+Function = Callable[[Settings, int, str], Mapping[str, float]]
+"""Gets the value of each knob, the seed of the run and an empty folder; returns metrics by name."""
+
+_ALL = "all"
+_WORKLOAD = "fillrandom"
+
+
+def function_engine(
+    name: str,
+    function: Function,
+    *,
+    knobs: Sequence[Knob],
+    metrics: Sequence[str],
+    summary: str = "a Python function",
+    version: str = "0",
+    times_matter: bool = True,
+) -> EngineEntry:
+    """Return the entry of an engine that calls a function for each run.
+
+    `metrics` are names of metrics of lsmtune that the function returns; the first one is the
+    default objective. Runs of other versions are not compared. If `times_matter` is False, several
+    runs may go on at a time on a host. A function that raises is a failed trial. UserError for a
+    metric that cannot be an objective, or without knobs or metrics.
+    """
+    if not knobs or not metrics:
+        raise UserError(f"function_engine {name!r}: name at least one knob and one metric")
+    names = [metric(one, f"function_engine {name!r}: metrics").name for one in metrics]
+    catalogue = Catalogue(
+        engine=name,
+        knobs=tuple(knob.model_copy(update={"flag": False}) for knob in knobs),
+        workload_parameters=(),
+        presets=(Preset(name=_ALL, title="all knobs of the function"),),
+        starts=(),
+    )
+    return EngineEntry(
+        name=name,
+        summary=summary,
+        program=name,
+        workloads=(_WORKLOAD,),
+        catalogue=lambda: catalogue,
+        defaults={"knobs": _ALL, "objective": names[0], "scale": "1"},
+        metrics=frozenset(names),
+        runs_here=times_matter,
+        make=lambda _: FunctionEngine(
+            catalogue, function, names, version=version, times_matter=times_matter
+        ),
+    )
+
+
+class FunctionEngine:
+    """The engine contract on a Python function."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        function: Function,
+        metrics: Sequence[str],
+        *,
+        version: str = "0",
+        times_matter: bool = True,
+    ) -> None:
+        """Take the knobs of the function, and the metrics that it returns."""
+        self.name = catalogue.engine
+        self.times_matter = times_matter
+        self.catalogue = catalogue
+        self._function = function
+        self._metrics = tuple(metrics)
+        self._version = version
+
+    def describe(self, workdir: Path) -> EngineFacts:
+        """Return the version that the caller gave."""
+        return EngineFacts(self._version, self.name, False, "", None)
+
+    def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
+        """Return the defaults of the knobs; UserError for a file, because a function reads none."""
+        if own is not None:
+            raise UserError(f"base: not used by engine {self.name}; remove base")
+        return Base(options="", settings=self.catalogue.defaults(1))
+
+    def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
+        """Call the function. There is no evidence."""
+        watch.phase("load")
+        return Outcome(attempted(lambda: self._measured(spec, places.workdir)), {})
+
+    def _measured(self, spec: TrialSpec, workdir: Path) -> Measurement:
+        config = {k.name: spec.settings[k.name] for k in self.catalogue.knobs}
+        try:
+            found = dict(self._function(config, spec.seed, str(workdir)))
+        except (TrialFailedError, UserError, OSError):
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"[:MOST_CHARACTERS]
+            raise TrialFailedError(Status.CRASHED, reason) from error
+        for name in self._metrics:
+            value = found.get(name)
+            if not isinstance(value, int | float) or not isfinite(value):
+                reason = f"the function returned {name} = {value!r}, which is no finite number"
+                raise TrialFailedError(Status.UNREADABLE, reason)
+        return Measurement(
+            metrics={name: float(found[name]) for name in self._metrics},
+            levels=(),
+            stalls={},
+            engine_version=self._version,
+            assertions_enabled=False,
+            as_run={name: str(value) for name, value in spec.settings.items()},
+        )

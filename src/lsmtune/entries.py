@@ -1,0 +1,186 @@
+"""Entries: what lsmtune and installed packages offer under one name each.
+
+A package offers an engine or an optimizer by an entry point in its metadata. The names are read
+from there; a package is imported when its entry is used for the first time.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module, metadata
+from typing import TypeVar
+
+from lsmtune.errors import UserError
+
+T = TypeVar("T")
+
+CONTRACT = 1
+"""Number of the contract between lsmtune and its entries. An entry made for another one is refused.
+"""
+_OWN = "lsmtune"
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """An entry of another package.
+
+    `package` is its name with its version. `problem` says why the entry cannot be used, or is None.
+    """
+
+    name: str
+    package: str
+    problem: str | None
+
+
+class Entries(MutableMapping[str, T]):
+    """The entries of one kind, by name.
+
+    Those of lsmtune itself are known without metadata, so that they do not depend on how lsmtune
+    was installed. Names cost no import of an entry. A program may add an entry for its own process,
+    also in place of another one.
+    """
+
+    def __init__(
+        self,
+        group: str,
+        word: str,
+        built_in: Mapping[str, str],
+        checked: Callable[[str, object], T],
+    ) -> None:
+        """Take the entry points of a `group`, such as lsmtune.engines.
+
+        `word` names the kind in messages. `built_in` has the place of each entry of lsmtune, as
+        MODULE:NAME. `checked` returns what a package offers under a name, or raises ValueError
+        with the reason why it cannot be used.
+        """
+        self._group = group
+        self._word = word
+        self._built_in = dict(built_in)
+        self._checked = checked
+        self._loaded: dict[tuple[str, str], T] = {}
+        self._added: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        """Return the entry; UserError if its package cannot be used, KeyError without an entry."""
+        if name in self._added:
+            return self._added[name]
+        if name in self._built_in:
+            return self._load_built_in(name)
+        points = [point for point in _points(self._group) if point.name == name]
+        if not points:
+            raise KeyError(name)
+        try:
+            return self._load(points[0], points)
+        except ValueError as error:
+            raise UserError(
+                f"{self._word}: {name!r} of the package {_package(points[0])} cannot be used: "
+                f"{error}"
+            ) from error
+
+    def __setitem__(self, name: str, entry: T) -> None:
+        """Add an entry for this process."""
+        self._added[name] = entry
+
+    def __delitem__(self, name: str) -> None:
+        """Remove an added entry; KeyError if it was not added."""
+        del self._added[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names, those of lsmtune first."""
+        guests = (point.name for point in _points(self._group))
+        return iter(dict.fromkeys((*self._built_in, *guests, *self._added)))
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is an entry of this name, usable or not."""
+        return name in self._added or name in self._built_in or name in list(iter(self))
+
+    def is_added(self, name: str) -> bool:
+        """Return whether the entry was added for this process."""
+        return name in self._added
+
+    @property
+    def built_in(self) -> Mapping[str, str]:
+        """The place of each entry of lsmtune itself, by name."""
+        return self._built_in
+
+    def usable(self) -> Iterator[T]:
+        """Yield all entries, without those of packages that cannot be used."""
+        for name in self:
+            try:
+                yield self[name]
+            except UserError:
+                continue
+
+    def guests(self) -> list[Guest]:
+        """Import the entries of other packages, and say which of them cannot be used."""
+        points = _points(self._group)
+        return [self._guest(p, [other for other in points if other.name == p.name]) for p in points]
+
+    def _guest(self, point: metadata.EntryPoint, alike: list[metadata.EntryPoint]) -> Guest:
+        try:
+            self._load(point, alike)
+        except ValueError as error:
+            return Guest(point.name, _package(point), str(error))
+        return Guest(point.name, _package(point), None)
+
+    def _load_built_in(self, name: str) -> T:
+        place = self._built_in[name]
+        if (name, place) not in self._loaded:
+            module, _, attribute = place.partition(":")
+            self._loaded[name, place] = getattr(import_module(module), attribute)
+        return self._loaded[name, place]
+
+    def _load(self, point: metadata.EntryPoint, alike: list[metadata.EntryPoint]) -> T:
+        """Return the entry of another package; ValueError if it cannot be used.
+
+        `alike` are all entry points of this name.
+        """
+        if point.name in self._built_in:
+            raise ValueError(f"lsmtune itself has the {self._word} {point.name}")
+        others = [_package(other) for other in alike if other is not point]
+        if others:
+            raise ValueError(f"the package {others[0]} has the same name")
+        if (key := (point.name, point.value)) not in self._loaded:
+            try:
+                found = point.load()
+            except (Exception, SystemExit) as error:  # a foreign module may do anything
+                raise ValueError(f"its import failed: {one_line(error)}") from error
+            self._loaded[key] = self._checked(point.name, found)
+        return self._loaded[key]
+
+
+def check_contract(number: object) -> None:
+    """Raise ValueError if an entry was made for another contract than that of this lsmtune."""
+    if number != CONTRACT:
+        raise ValueError(
+            f"it was made for contract {number}, and this lsmtune has contract {CONTRACT}"
+        )
+
+
+def _points(group: str) -> tuple[metadata.EntryPoint, ...]:
+    """Return the entry points of other packages, as the folders of modules are now."""
+    return _read_points(group, tuple(sys.path))
+
+
+@lru_cache(maxsize=8)
+def _read_points(group: str, path: tuple[str, ...]) -> tuple[metadata.EntryPoint, ...]:
+    return tuple(
+        point
+        for point in metadata.entry_points(group=group)
+        if point.dist is None or point.dist.name != _OWN
+    )
+
+
+def _package(point: metadata.EntryPoint) -> str:
+    """Return name and version of the package of an entry point."""
+    return "?" if point.dist is None else f"{point.dist.name} {point.dist.version}"
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error of another package, with its type, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())

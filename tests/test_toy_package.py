@@ -1,0 +1,205 @@
+"""A package with an engine and an optimizer works with the commands, as if lsmtune had them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.guests import install, install_broken
+from lsmtune.cli.main import run
+from lsmtune.engine_traits import ENGINES
+from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.registry import entry_of
+from lsmtune.optimizers.base import Optimizer
+from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.testing.engines import EngineConformance
+from lsmtune.testing.optimizers import OptimizerConformance
+
+PACKAGE = Path(__file__).parent / "toy_package"
+POINTS = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]["entry-points"]
+TUNE = ["tune", "--engine", "toy", "--num", "4000", "--optimizer", "halving", "--trials", "10",
+        "--study", "s"]  # fmt: skip
+
+Asked = Callable[..., Any]
+
+
+def put(site: Path, patch: pytest.MonkeyPatch) -> None:
+    """Install the package into a folder, in this process."""
+    patch.syspath_prepend(str(PACKAGE))
+    install(site, patch, "lsmtune-toy", engines=POINTS["lsmtune.engines"],
+            optimizers=POINTS["lsmtune.optimizers"])  # fmt: skip
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "site", monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home with the study s of the engine toy."""
+    folder = tmp_path_factory.mktemp("toy")
+    with pytest.MonkeyPatch.context() as patch:
+        put(folder / "site", patch)
+        assert run([*TUNE, "--home", str(folder / "home")]) == 0
+    return folder / "home"
+
+
+@pytest.fixture
+def asked(home: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
+    """Runs a command on the home and returns its JSON."""
+
+    def ask(*command: str) -> Any:
+        assert run([*command, "--json", "--home", str(home)]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return ask
+
+
+@pytest.mark.usefixtures("toy")
+class TestToy(EngineConformance):
+    """The store in memory."""
+
+    @pytest.fixture
+    def entry(self, toy: None) -> EngineEntry:
+        return entry_of("toy")
+
+    def keys(self, entry: EngineEntry) -> dict[str, Any]:
+        return {"engine": entry.name, "workload": {"name": "fillseq", "num": 4000}}
+
+
+@pytest.mark.usefixtures("toy")
+class TestHalving(OptimizerConformance):
+    """The optimizer."""
+
+    @pytest.fixture
+    def optimizer(self, toy: None) -> Optimizer:
+        return make_optimizer("halving")
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_study_is_shown(asked: Asked) -> None:
+    shown = asked("show", "s")
+    assert shown["engine"] == "toy"
+    assert shown["trials"]["complete"] + shown["trials"]["failed"] == 10
+    assert shown["verification"]["claim"] == "gain"
+    assert shown["best"]["metrics"]["write_amp"] < shown["base"]["metrics"]["write_amp"]
+    assert [row["engine"] for row in asked("studies")] == ["toy"]
+    statuses = {trial["status"] for trial in asked("trials", "s")}
+    assert "complete" in statuses
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_study_goes_on_and_is_verified_again(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = shutil.copytree(home, tmp_path / "home")
+
+    def asked(*command: str) -> Any:
+        assert run([*command, "--json", "--home", str(copy)]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    before = len(asked("trials", "s"))
+    assert asked("tune", "--study", "s", "--trials", "11")["trials"]["total"] == 11
+    assert len(asked("trials", "s")) > before
+    assert asked("verify", "s", "--pairs", "7")["verification"]["pairs"] == 7
+
+
+@pytest.mark.usefixtures("toy")
+def test_page_and_file_are_written(home: Path, tmp_path: Path) -> None:
+    page, file = tmp_path / "page.html", tmp_path / "settings.toml"
+    assert run(["report", "s", "--home", str(home), "-o", str(page)]) == 0
+    assert "a read looks into more runs" in page.read_text()
+    assert run(["export", "s", "--home", str(home), "-o", str(file)]) == 0
+    assert tomllib.loads(file.read_text()).keys() == {"buffer_records", "most_runs", "merge"}
+    assert run(["export", "s", "--home", str(home), "--back", "-o", str(file)]) == 0
+    assert tomllib.loads(file.read_text())["buffer_records"] == 64
+    assert run(["export", "s", "--home", str(home), "--format", "options"]) == 2
+
+
+@pytest.mark.usefixtures("toy")
+def test_an_experiment_has_the_metrics_of_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    load = 'engine = "toy"\n[workload]\nname = "fillseq"\nnum = 4000\n'
+    levels = "[sweep]\nrepeats = 2\n[sweep.factors.x]\nmost_runs = [2, 8]\n"
+    Path("sweep.toml").write_text(load + levels)
+    assert run(["sweep", "sweep.toml", "--json", "--home", "home"]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"].keys() == {"write_amp", "live_sst_bytes"}
+
+
+@pytest.mark.usefixtures("toy")
+def test_lists_have_what_the_package_offers(capsys: pytest.CaptureFixture[str]) -> None:
+    def listed(*command: str) -> Any:
+        assert run(list(command)) in (0, 1)
+        return json.loads(capsys.readouterr().out)
+
+    names = [knob["name"] for knob in listed("knobs", "toy", "--json")]
+    assert names == ["buffer_records", "most_runs", "merge"]
+    assert "halving" in [optimizer["name"] for optimizer in listed("optimizers", "--json")]
+    (fillseq,) = listed("workloads", "fillseq", "--json")
+    assert fillseq["engines"][-1] == "toy"
+    checks = {check["name"]: check for check in listed("doctor", "--json")["checks"]}
+    for name in ("engine toy", "optimizer halving"):
+        assert checks[name]["ok"]
+        assert "lsmtune-toy 1.0" in checks[name]["detail"]
+    properties = listed("schema")["properties"]
+    assert "toy" in properties["engine"]["enum"]
+    assert "halving" in properties["optimizer"]["enum"]
+
+
+def test_broken_packages_change_nothing(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(tmp_path / "site", monkeypatch)
+    assert run(["show", "s", "--json", "--home", str(home)]) == 0
+    shown = capsys.readouterr().out
+    install_broken(tmp_path / "others", monkeypatch)
+    assert run(["show", "s", "--json", "--home", str(home)]) == 0
+    assert capsys.readouterr().out == shown
+    assert run([*TUNE, "--home", str(tmp_path / "home")]) == 0
+
+
+def test_without_the_package_other_studies_are_there(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "toy" not in ENGINES
+    assert run(["studies", "--json", "--home", str(home)]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["study"], row["engine"], row["workload"]) == ("s", "toy", "fillrandom")
+    assert row["value"] is None
+    assert row["runs"] > 0
+    assert run(["show", "s", "--home", str(home)]) == 2
+    assert "'toy'" in capsys.readouterr().err
+
+
+def test_another_process_finds_the_package_and_imports_it_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "site", monkeypatch)
+    code = (
+        "import sys\nfrom lsmtune.cli.main import run\n"
+        "codes = [run(['--help']), run(['tune', '--help']), run(['knobs', 'rocksdb', '--json'])]\n"
+        "early = 'lsmtune_toy' in sys.modules\n"
+        "codes.append(run(['knobs', 'toy', '--json']))\n"
+        "print(codes, early, 'lsmtune_toy' in sys.modules)"
+    )
+    variables = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True,
+        timeout=60,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "[0, 0, 0, 0] False True"
+
+
+def test_the_store_is_small() -> None:
+    text = (PACKAGE / "lsmtune_toy" / "store.py").read_text()
+    assert len(text.splitlines()) <= 150
