@@ -25,10 +25,10 @@ from opened import open_study  # noqa: E402
 from fakes.host_processes import joined, new_cluster  # noqa: E402 - it is not in the package
 from fakes.scripted_tune import settings  # noqa: E402
 from lsmtune.api.study_result import result_of  # noqa: E402
-from lsmtune.engines.scripted import ScriptedEngine, measured  # noqa: E402
 from lsmtune.report.page import render_page  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
 from lsmtune.study.search import run_search  # noqa: E402
+from lsmtune.testing.scripted import ScriptedEngine, measured  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "hosts_memory.json"
 TRIALS = (2000, 4000, 10_000)
