@@ -20,8 +20,16 @@ from lsmtune.trials import TrialResult, TrialSpec
 class Listening(Observer):
     """Passes the events of runs to a function."""
 
-    def __init__(self, listener: Callable[[Event], None]) -> None:
+    def __init__(
+        self, listener: Callable[[Event], None], tell: Callable[[str], None] | None = None
+    ) -> None:
         self._listener = listener
+        self._tell = tell
+
+    def remark(self, text: str) -> None:
+        """Pass a remark, if somebody listens."""
+        if self._tell is not None:
+            self._tell(text)
 
     @contextmanager
     def running(self, spec: StudySettings) -> Iterator[RunListener]:
@@ -50,9 +58,10 @@ def open_study(
     accept_noise: bool = False,
     published: bool = False,
     hosts: Hosts | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Iterator[Session]:
-    """Prepare and open a study; the listener gets the events of its runs."""
-    observer = Listening(listener)
+    """Prepare and open a study; the listener gets the events of its runs, and `tell` remarks."""
+    observer = Listening(listener, tell)
     prepared = prepare(spec, home.path, observer, engine=engine, published=published)
     with open_session(home, prepared, observer, accept_noise=accept_noise, hosts=hosts) as study:
         yield study

@@ -1,16 +1,22 @@
 """Hosts that differ: runs are compared with their own host's baseline, or do not count at all."""
 
+import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from fakes.host_processes import Cluster, joined
+from fakes.host_processes import Cluster, host_task, joined
 from fakes.scripted_tune import searched, settings, tune
+from fakes.studies import open_study
+from lsmtune.errors import Cancelled
 from lsmtune.knobs.types import Config
 from lsmtune.store.home import Home
 from lsmtune.study.history import History
 from lsmtune.study.record import read_record
+from lsmtune.study.search import run_search
+from lsmtune.system.cancelling import cancelled_by
+from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role
 
 pytestmark = pytest.mark.slow
@@ -99,3 +105,36 @@ def test_a_host_that_becomes_slow_is_set_aside_and_its_trials_run_again(
     base = float(history.complete_base[0].spec.settings["block_size"])
     for config, value in values(history).items():
         assert value == pytest.approx(base / float(config["block_size"]))
+
+
+def test_this_machine_runs_the_baseline_before_it_goes_on_with_a_study_of_hosts(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    worker = cluster.start_worker("one")
+    with cluster.connect() as hosts:
+        joined(hosts, worker)
+        tune(tmp_path / "home", hosts, settings(trials=4))
+    trials = tune(tmp_path / "home", None, settings(trials=8))
+    here = [trial.role for trial in trials if trial.host is None]
+    assert here == [Role.BASE, Role.BASE, *[Role.TRIAL] * 4]
+
+
+def test_a_study_says_that_it_waits_for_hosts(cluster: Cluster, tmp_path: Path) -> None:
+    worker = cluster.start_worker("one", TEST_SECONDS="60")
+    told: list[str] = []
+    with cluster.connect() as hosts, cluster.connect() as others:
+        (info,) = joined(others, worker)
+        others.start(info.address, host_task("other-1", seconds=60))
+        joined(hosts, worker)
+        with (
+            pytest.raises(Cancelled),
+            cancelled_by(stop := threading.Event()),
+            Home(tmp_path / "home", create=True) as home,
+            open_study(
+                home, settings(), ScriptedEngine(lambda _: measured()), hosts=hosts,
+                tell=lambda text: (told.append(text), stop.set()),
+            ) as study,
+        ):  # fmt: skip
+            run_search(study)
+    assert len(told) == 1
+    assert "waiting" in told[0]

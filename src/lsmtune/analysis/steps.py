@@ -16,7 +16,8 @@ from lsmtune.units import parse_scale
 StepKind = Literal[
     "verify", "verify_larger", "verify_full_size", "verify_other", "deploy", "run_for_real",
     "accept_trade",
-    "search_more", "relax_constraint", "keep_baseline", "pick", "start", "read_screening",
+    "search_more", "relax_constraint", "keep_baseline", "pick", "start", "start_on_hosts",
+    "read_screening",
     "read_sweep",
     "read_upgrade", "read_online", "reproduce",
 ]  # fmt: skip
@@ -48,7 +49,8 @@ def next_steps(
     `failed`: a limit was not kept. `other`: another trial that is worth verifying.
     """
     more = view.is_interrupted or status == "not measured"
-    steps = [_reproducing(view) or Step("start", view.continuing)] if more else []
+    start: StepKind = "start_on_hosts" if view.hosts else "start"
+    steps = [_reproducing(view) or Step(start, view.continuing)] if more else []
     if status != "not measured" and not (more and status == "nothing found"):
         steps += _steps(view, status, failed=failed, other=other)
     return tuple(

@@ -54,6 +54,11 @@ def on_hosts(
 ) -> OnHosts | None:
     """Return the hosts that a caller names; None if runs stay in this process."""
     if where is None:
+        if certificates is not None or insecure:
+            given = Argument("certificates") if certificates is not None else Argument("insecure")
+            raise UserError(
+                given, ": only with ", Argument("hosts"), "; add the hosts, or remove it"
+            )
         return None
     folder = None if certificates is None else Path(certificates).expanduser()
     return OnHosts(where, folder, insecure)

@@ -38,7 +38,7 @@ def doctor(
 
     An installed version of RocksDB or db_bench is enough. MyRocks, the embedded
     stores and go-ycsb are optional. With --hosts, each host runs the baseline and one
-    config, for a few seconds. The exit code is 1 if a check fails.
+    config, for up to a minute. The exit code is 1 if a check fails.
     """
     from lsmtune.api import doctor as api
     from lsmtune.cli.progress import TerminalObserver

@@ -25,7 +25,7 @@ def worker(
         str,
         typer.Option(
             metavar="DURATION",
-            help="End a trial if nobody has commanded its study for this time, at least 60s.",
+            help="End the trial if no command of its study runs for this time, at least 60s.",
         ),
     ] = "10m",
     insecure: Insecure = False,

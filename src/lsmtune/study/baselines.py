@@ -50,11 +50,12 @@ def feed_compared(
     """Feed runs that are compared with the baseline of their host; see `Pool.feed`.
 
     A host that has joined meanwhile runs the baseline first, and each host runs it again now and
-    then. LsmtuneError if no host can run it.
+    then. So does this machine, if it goes on with a study of hosts. LsmtuneError if no host can run
+    it.
     """
 
     def next_here(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
-        owed = None if host is None else _owed(session, host)
+        owed = _owed(session, host) if host is not None or _is_of_hosts(session) else None
         return [owed] if owed is not None else next_job(host, under_way)
 
     def ended(task: Task, result: TrialResult) -> None:
@@ -66,15 +67,24 @@ def feed_compared(
     session.feed(next_here, ended, most_repeats)
 
 
-def _owed(session: Session, host: str) -> Task | None:
-    """Return a run of the baseline that a host owes; None if it may run something else."""
+def _is_of_hosts(session: Session) -> bool:
+    """Return whether this machine goes on with a study whose baseline hosts have timed."""
+    base = session.history.complete_base
+    return not session.is_on_hosts and session.times_matter and any(run.host for run in base)
+
+
+def _owed(session: Session, host: str | None) -> Task | None:
+    """Return a run of the baseline that a host owes; None if it may run something else.
+
+    The host None is this machine.
+    """
     known = session.history
     own = [run.number for run in known.complete_base if run.host == host]
     if len(own) < session.spec.base_runs:
         return _baseline(session, len(own))
     if len({run.host for run in known.complete_base}) == 1:
         return None
-    standing, last = known.standings.get(host), own[-1]
+    standing, last = known.standings.get(host or ""), own[-1]
     since = sum(run.host == host for run in known.runs[last + 1 :])
     if since < CHECK_EVERY and (standing is None or standing.kind != "checked"):
         return None

@@ -13,6 +13,10 @@ from lsmtune.store.records import Asked, StoredStudy, StoredTrial, now_text
 from lsmtune.study.runner import REPEATS, Task
 from lsmtune.trials import Role, Status
 
+NOBODY_S = 600.0
+"""How long a study waits for a host while it has none, in seconds."""
+_SILENT_S = 5.0
+"""How long a study waits for hosts before it says so, in seconds."""
 MOST_FAILURES = 3
 """A host that fails as often in a row gets no more runs."""
 
@@ -71,7 +75,8 @@ class State:
 
     `idle` are the hosts for which there was nothing. Nobody waits for the attempts in `over` any
     more; those in `finished` have given their results. `looked_s` is when the hosts were asked for
-    their state, `looks_s` how long the answer took, `seen_s` when there was a host.
+    their state, `looks_s` how long the answer took, `seen_s` when there was a host. `waits_for` is
+    what the study waits for since `waits_s`, which is infinite when the user was told.
     """
 
     under_way: dict[str, UnderWay] = field(default_factory=dict)
@@ -82,6 +87,8 @@ class State:
     finished: set[str] = field(default_factory=set)
     looked_s: float = -inf
     looks_s: float = 0.0
+    waits_for: str | None = None
+    waits_s: float = inf
     seen_s: float = field(default_factory=time.monotonic)
 
 
@@ -113,6 +120,31 @@ def job_of(row: OpenRun) -> Job:
         kept.scale, kept.is_long,
     )  # fmt: skip
     return Job((task,), row.run, row.asked, kept.repeats, REPEATS)
+
+
+def news_of_wait(state: State, now_s: float) -> str | None:
+    """Return what the study has been waiting for, once, after it has waited for a while."""
+    if (reason := _waits_for(state)) != state.waits_for:
+        state.waits_for, state.waits_s = reason, now_s
+    elif reason is not None and now_s - state.waits_s > _SILENT_S:
+        state.waits_s = inf
+        return reason
+    return None
+
+
+def _waits_for(state: State) -> str | None:
+    """Return what a study without runs under way waits for; None if it does not wait."""
+    if state.under_way:
+        return None
+    if not state.hosts:
+        return (
+            f"no host is left; waiting {NOBODY_S / 60:.0f} minutes for one: run `lsmtune worker` "
+            "on a host"
+        )
+    usable = [host.info.running for host in state.hosts.values() if not host.is_set_aside]
+    if usable and all(running is not None and running not in state.finished for running in usable):
+        return "waiting: all hosts of this scheduler run trials of other studies"
+    return None
 
 
 def lost_run(row: OpenRun, reason: str) -> LostRun:

@@ -15,6 +15,7 @@ from lsmtune.store.open_runs import OpenRun, run_of
 from lsmtune.store.records import Asked, NewTrial, StoredStudy, now_text
 from lsmtune.study.host_jobs import (
     MOST_FAILURES,
+    NOBODY_S,
     Host,
     Job,
     State,
@@ -24,6 +25,7 @@ from lsmtune.study.host_jobs import (
     lost_run,
     name_of,
     new_run,
+    news_of_wait,
     other_engine,
     rerun_of,
 )
@@ -50,8 +52,6 @@ _LOOK_S = 1.0
 _LOOK_BUSY_S = 5.0
 _LOOK_SHARE = 20.0
 """A look at the hosts pauses for this many times as long as it takes: many hosts take longer."""
-_NOBODY_S = 600.0
-"""How long a study waits for a host while it has none, in seconds."""
 
 
 class HostsPool:
@@ -75,10 +75,12 @@ class HostsPool:
         accept_noise: bool,
         times_matter: bool,
         standings: Callable[[], Mapping[str, Standing]],
+        tell: Callable[[str], None],
     ) -> None:
         """Use the hosts for a study. If `times_matter`, each host measures its own baseline.
 
-        `standings` says which hosts are set aside by what they have measured.
+        `standings` says which hosts are set aside by what they have measured. `tell` gets what the
+        study waits for.
         """
         self._hosts = hosts
         self._home = home
@@ -92,6 +94,7 @@ class HostsPool:
         self._accept_noise = accept_noise
         self._times_matter = times_matter
         self._standings = standings
+        self._tell = tell
         self._state = State()
         self._open: dict[str, OpenRun] = {}
         self._is_resumed = False
@@ -208,11 +211,13 @@ class HostsPool:
             problems = [one.why for one in state.hosts.values() if one.is_set_aside]
             if len(problems) == len(state.hosts):
                 raise LsmtuneError(f"no host can run the study: {problems[0]}")
-        if now_s - state.seen_s > _NOBODY_S:
+        if now_s - state.seen_s > NOBODY_S:
             raise LsmtuneError(
-                f"no host was connected for {_NOBODY_S / 60:.0f} minutes; start `lsmtune worker` "
+                f"no host was connected for {NOBODY_S / 60:.0f} minutes; start `lsmtune worker` "
                 "on the hosts, then run the same command again: results are kept on the hosts"
             )
+        if (news := news_of_wait(state, now_s)) is not None:
+            self._tell(news)
 
     # Giving out.
 
@@ -298,7 +303,7 @@ class HostsPool:
             return
         job, host = under_way.job, under_way.host
         self._home.add_lost_run(self._study, lost_run(self._open[event.attempt], event.reason))
-        why = f"lost, host {host} left" if event.left else event.reason
+        why = f"lost, host {host} left; it runs again" if event.left else event.reason
         self._listener(Event(job.task, f"{job.task.title}: {why}", host=host))
         self._failed(event, host)
         self._again(event.attempt, job, host)
@@ -317,7 +322,7 @@ class HostsPool:
     def _failed(self, event: Lost, name: str) -> None:
         """Note that a host lost an attempt; one that left may come back."""
         state = self._state
-        state.looked_s = -_NOBODY_S  # its address is another one when it comes back
+        state.looked_s = -NOBODY_S  # its address is another one when it comes back
         if event.left:
             state.hosts.pop(name, None)
             return

@@ -241,7 +241,7 @@ def open_session(
                 copy_runs(home, source, stored)
             session = Session(
                 home, stored, prepared.spaces, engine, listener, accept_noise=accept_noise,
-                hosts=hosts,
+                hosts=hosts, tell=observer.remark,
             )  # fmt: skip
             listener.recall(session.trials())
             yield session

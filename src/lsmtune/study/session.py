@@ -1,6 +1,6 @@
 """An open study: its runs so far, and how a config runs; made under its lock."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -42,10 +42,12 @@ class Session:
         *,
         accept_noise: bool = False,
         hosts: Hosts | None = None,
+        tell: Callable[[str], None],
     ) -> None:
         """Read the runs so far. `spaces` are those of the baseline that the engine has now.
 
-        With `hosts`, runs go to them. LsmtuneError if the study has no baseline.
+        With `hosts`, runs go to them, and `tell` gets what the study waits for. LsmtuneError if the
+        study has no baseline.
         """
         base = stored.base
         if base is None:
@@ -68,11 +70,12 @@ class Session:
         )
         self._pool: Pool = self._runner
         self.is_on_hosts = hosts is not None
+        self.times_matter = engine.times_matter
         if hosts is not None:
             self._pool = HostsPool(
                 hosts, home, stored, spec=self.spec, base=base, listener=listener,
                 derived=self._derived, accept_noise=accept_noise, times_matter=engine.times_matter,
-                standings=lambda: self.history.standings,
+                standings=lambda: self.history.standings, tell=tell,
             )  # fmt: skip
         self._history = History(self.spec, self.objective, self.space.default())
         self._history.verifications = home.verifications(stored)

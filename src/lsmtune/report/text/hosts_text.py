@@ -16,7 +16,7 @@ _NOUNS = {
     Role.TRIAL: "trial",
     Role.BASE: "baseline run",
     Role.REPEAT: "repeat",
-    Role.SIMPLIFY: "run with fewer changes",
+    Role.SIMPLIFY: "simplification run",
     Role.VERIFY_BEST: "pair",
     Role.SHARED: "other run",
     Role.ONLINE: "other run",

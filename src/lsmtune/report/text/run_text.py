@@ -63,7 +63,10 @@ class RunTexts:
 
     def phase(self, event: Event) -> str:
         """Return the phase of the study to which the run belongs."""
-        return f"study {self._spec.name}: {_PHASES[event.task.role]}"
+        phase, role = _PHASES[event.task.role], event.task.role
+        if role is Role.REPEAT and self._spec.screen is not None:
+            phase = "running some configs again, to measure the noise"
+        return f"study {self._spec.name}: {phase}"
 
     def line(self, event: Event) -> str:
         """Return the result of a run, or the part of it that begins."""

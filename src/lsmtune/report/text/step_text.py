@@ -25,6 +25,8 @@ _STEPS: dict[StepKind, str] = {
     "keep_baseline": "Keep the baseline. Nothing was deployed, so there is nothing to undo.",
     "pick": "To use another trial of the Pareto front, replace N with the number of the trial:",
     "start": "To continue the search, run this command:",
+    "start_on_hosts": "To continue the search, run this command. To run on hosts again, add "
+    "--hosts as before:",
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
     "read_upgrade": "Show the result. If runs are missing, this command runs them first:",
@@ -59,7 +61,7 @@ class StepText:
 
 def step_text(claim: Claim, step: Step) -> StepText:
     """Return a next step of a study in words."""
-    if step.kind == "start" and step.command is None:
+    if step.kind in ("start", "start_on_hosts") and step.command is None:
         return StepText(_START_FILE, None)
     if step.kind == "read_upgrade" and step.command is None:
         return StepText(_LOST_STUDY, None)
