@@ -7,7 +7,7 @@ machine run fillrandom one after the other, because they share the lock of the h
 give one core to each, and half a core to the last one.
 
 First, a study of 12 random configs runs on all three: it must set the slow host aside. Then each
-host runs the baseline 3 times and 24 random configs once, and the first host runs each config 2
+host runs the baseline 3 times and 18 random configs once, and the first host runs each config 2
 more times. These repeats give the reference ranking. In 1,000 draws, each config is measured by a
 host that is drawn. An error of a ranking is a pair of configs in another order than in the
 reference. The ranking is that of the time of a run, compared with the baseline of all hosts, with
@@ -47,7 +47,7 @@ from lsmtune.study.session import Session
 
 RESULTS = Path(__file__).parent / "results" / "slow_host.json"
 HOSTS, SLOW = ("worker-0", "worker-1", "worker-2"), "worker-2"
-STUDY_TRIALS, CONFIGS, BASE_RUNS, REPEATS, DRAWS = 12, 24, 3, 2, 1000
+STUDY_TRIALS, CONFIGS, BASE_RUNS, REPEATS, DRAWS = 12, 18, 3, 2, 1000
 METRIC = "total_s"
 SETTINGS: dict[str, Any] = {
     "study": "slow", "objective": METRIC, "limits": ["write_amp <= none"], "optimizer": "random",

@@ -8,7 +8,7 @@ from lsmtune.study.runner import REPEATS, Done, NextJob, Task, ignore
 from lsmtune.study.session import Session
 from lsmtune.trials import Role, Status, TrialResult, workload_seed
 
-CHECK_EVERY = 10
+CHECK_EVERY = 20
 """A host runs the baseline again after so many runs, if the study has several hosts."""
 
 
