@@ -58,7 +58,7 @@ SETTINGS: dict[str, Any] = {
 
 @contextmanager
 def limited(name: str, cores: float) -> Iterator[Path]:
-    """Make a control group with so many cores; yield its file of processes."""
+    """Make a control group with this number of cores; yield its file of processes."""
     quota_us, period_us = round(100_000 * cores), 100_000
     second = Path("/sys/fs/cgroup/cgroup.controllers").exists()
     group = Path("/sys/fs/cgroup" if second else "/sys/fs/cgroup/cpu", f"lsmtune-{name}")

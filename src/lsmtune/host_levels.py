@@ -11,7 +11,7 @@ HOST = "host"
 THIS_MACHINE = "this machine"
 """Name of the host of runs that a command measured itself."""
 _FEWEST = 2
-"""Hosts need so many runs of the baseline each: without a repeat, nobody knows the noise."""
+"""Each host needs at least two runs of the baseline: one run does not show the noise."""
 
 
 class HostLevels:

@@ -244,14 +244,18 @@ def runs_of(
         )
     names = tuple(factor.name for factor in load)
     runs = tuple(map(tuple, groups.values()))
-    hosts = tuple(sorted({_host(line) for group in runs for line in group}))
-    if len(hosts) == 1 or catalogue.engine == SIMULATED:
-        hosts = ()
+    hosts = several_hosts((_host(line) for group in runs for line in group), catalogue.engine)
     of_first = tuple(map(_host, first))
     varies = bool(hosts) and len(set(of_first)) > 1
     host = [Factor(HOST, of_first, ordered=False)] if varies else []
     design = Design((*knobs, *load, *host))
     return Runs(design, names, first, runs, failed, catalogue, fewest, hosts)
+
+
+def several_hosts(names: Iterable[str], engine: str) -> tuple[str, ...]:
+    """Return the hosts of runs if they are several whose speed matters, else none."""
+    hosts = tuple(sorted(set(names)))
+    return () if len(hosts) == 1 or engine == SIMULATED else hosts
 
 
 def _host(line: BatchLine) -> str:

@@ -6,7 +6,7 @@ from math import fsum
 
 import numpy as np
 
-from lsmtune.analysis.importance import SIMULATED
+from lsmtune.analysis.importance import SIMULATED, several_hosts
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.upgrade_plan import compares_winner
 from lsmtune.engine_traits import ENGINES
@@ -157,9 +157,7 @@ def analyse(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> Swept:
     """Return what the runs show; UserError if a metric was not measured."""
     names = experiment.metrics or _default_metrics(outcome.kind, catalogue.engine)
     levels = experiment.level_names(catalogue)
-    hosts = tuple(sorted({run.host for run in outcome.runs}))
-    if len(hosts) == 1 or catalogue.engine == SIMULATED:
-        hosts = ()
+    hosts = several_hosts((run.host for run in outcome.runs), catalogue.engine)
     return Swept(
         name=outcome.name,
         factors=levels,

@@ -14,7 +14,11 @@ from lsmtune.hosts.extra import need_extra, silence_dask
 from lsmtune.hosts.local import local_hosts
 from lsmtune.hosts.scheduler import differing_settings
 from lsmtune.hosts.this_host import check_can_be_shared
+from lsmtune.store.home import Home
+from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.observer import Observer
+from lsmtune.study.opening import Prepared, open_session
+from lsmtune.study.session import Session
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -111,6 +115,22 @@ def opened_hosts(
         with Hosts(where) as found:  # type: ignore[arg-type]
             _tell(found, observer)
             yield found
+
+
+@contextmanager
+def session_on(
+    used: Hosts | None, home: Home, prepared: Prepared, observer: Observer, *, accept_noise: bool
+) -> Iterator[Session]:
+    """Open a study for runs on these hosts, or on this machine if they are None.
+
+    This machine must have enough space on its disk, and a remark says if other programs are busy.
+    """
+    if used is None:
+        check_space(prepared.spec, home)
+    with open_session(home, prepared, observer, accept_noise=accept_noise, hosts=used) as session:
+        if used is None:
+            remark_busy(session.spec, observer, accept_noise=accept_noise)
+        yield session
 
 
 def _tell(hosts: Hosts, observer: Observer) -> None:

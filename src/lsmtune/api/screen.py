@@ -6,13 +6,12 @@ from typing import Any
 
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.screened import screened_lines
-from lsmtune.api.on_hosts import OnHosts, opened_hosts
+from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.observer import Observer
-from lsmtune.study.opening import open_session, prepare
+from lsmtune.study.opening import prepare
 from lsmtune.study.screen import screen as run_configs
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_file
@@ -78,11 +77,7 @@ def screen(
         opened_hosts(hosts, prepared.engine, observer) as used,
         Home(home_path, create=True) as home,
     ):
-        if used is None:
-            check_space(spec, home)
-        with open_session(home, prepared, observer, accept_noise=accept_noise, hosts=used) as study:
-            if used is None:
-                remark_busy(spec, observer, accept_noise=accept_noise)
+        with session_on(used, home, prepared, observer, accept_noise=accept_noise) as study:
             is_single = used is not None or spec.engine == "tikv"
             most = 1 if is_single else describe_host().logical_cpus // _CPUS_A_RUN
             remark = run_configs(study, table, jobs or max(1, most))

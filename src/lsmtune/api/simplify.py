@@ -4,13 +4,12 @@ from pathlib import Path
 
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
-from lsmtune.api.on_hosts import OnHosts, opened_hosts
+from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import result_of
 from lsmtune.store.home import Home
-from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.observer import Observer
-from lsmtune.study.opening import open_session, prepare
+from lsmtune.study.opening import prepare
 from lsmtune.study.simplify import simplify_winner
 from lsmtune.study.verify import verify_contenders
 
@@ -34,15 +33,11 @@ def simplify(
         check_searches(spec)
         ask_for_home(opened.path, spec.model_dump(), consent)
         prepared = prepare(spec, opened.path, observer)
-        with opened_hosts(hosts, prepared.engine, observer) as used:
-            if used is None:
-                check_space(prepared.spec, opened)
-            with open_session(
-                opened, prepared, observer, accept_noise=accept_noise, hosts=used
-            ) as session:
-                if used is None:
-                    remark_busy(session.spec, observer, accept_noise=accept_noise)
-                simplify_winner(session)
-                verify_contenders(session)
+        with (
+            opened_hosts(hosts, prepared.engine, observer) as used,
+            session_on(used, opened, prepared, observer, accept_noise=accept_noise) as session,
+        ):
+            simplify_winner(session)
+            verify_contenders(session)
         result = result_of(opened, session.record)
         return Finished(result, write_results(opened, result, observer))

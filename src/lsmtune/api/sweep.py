@@ -9,7 +9,7 @@ from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.analysis.read_study import view_of
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Swept
-from lsmtune.api.on_hosts import OnHosts, opened_hosts
+from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import Sweep
@@ -19,9 +19,8 @@ from lsmtune.report.text.baseline_text import baseline_lines
 from lsmtune.report.text.swept_words import rows, swept_document
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.observer import Observer
-from lsmtune.study.opening import open_session, prepare
+from lsmtune.study.opening import prepare
 from lsmtune.study.record import study_catalogue
 from lsmtune.study.session import Session
 from lsmtune.study.sweep import BASE_EVERY
@@ -104,14 +103,10 @@ def sweep(
     with (
         opened_hosts(hosts, prepared.engine, observer) as used,
         Home(home_path, create=True) as home,
+        session_on(used, home, prepared, observer, accept_noise=accept_noise) as study,
     ):
-        if used is None:
-            check_space(prepared.spec, home)
-        with open_session(home, prepared, observer, accept_noise=accept_noise, hosts=used) as study:
-            if used is None:
-                remark_busy(study.spec, observer, accept_noise=accept_noise)
-            swept = finished(study, observer).swept
-            return SweptStudy(swept, view_of(home, study.record))
+        swept = finished(study, observer).swept
+        return SweptStudy(swept, view_of(home, study.record))
 
 
 def plan(spec: StudySettings) -> SweepPlan:

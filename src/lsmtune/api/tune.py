@@ -5,7 +5,7 @@ from pathlib import Path
 from shlex import quote
 
 from lsmtune.analysis.deploy import home_flag
-from lsmtune.api.on_hosts import OnHosts, opened_hosts
+from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
@@ -17,10 +17,9 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.enough_data import study_must_flush
-from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.observer import Observer
-from lsmtune.study.opening import Prepared, open_session, prepare, rule_of_new
+from lsmtune.study.opening import Prepared, prepare, rule_of_new
 from lsmtune.study.same_system import system_notes
 from lsmtune.study.search import repeat_finalists, search
 from lsmtune.study.session import Session
@@ -54,13 +53,7 @@ def tune(
         opened_hosts(hosts, prepared.engine, observer) as used,
         Home(home, create=True) as opened,
     ):
-        if used is None:
-            check_space(prepared.spec, opened)
-        with open_session(
-            opened, prepared, observer, accept_noise=accept_noise, hosts=used
-        ) as study:
-            if used is None:
-                remark_busy(study.spec, observer, accept_noise=accept_noise)
+        with session_on(used, opened, prepared, observer, accept_noise=accept_noise) as study:
             _remark_start(study, prepared, observer, verbose=verbose)
             _measure_baseline(study, observer)
             search(study, lambda ended: observer.remark(f"search ended: {ended}"))

@@ -20,7 +20,7 @@ from lsmtune.units import KIB
 HOME_VARIABLE = "LSMTUNE_WORKER_HOME"
 DEFAULT_HOME = "lsmtune-worker"
 _MOST_WORKERS = 64
-"""So many workers of Dask in one folder get a home each."""
+"""At most this number of Dask workers in one folder get a home each."""
 _UNREAD = "unread"
 """The attempt of a summary of a task that the host cannot read."""
 _SMALL_BYTES = 256 * KIB

@@ -9,7 +9,7 @@ from lsmtune.study.session import Session
 from lsmtune.trials import Role, Status, TrialResult, workload_seed
 
 CHECK_EVERY = 20
-"""A host runs the baseline again after so many runs, if the study has several hosts."""
+"""Number of runs after which a host runs the baseline again, if there are several hosts."""
 
 
 def measure_baseline(
@@ -92,7 +92,7 @@ def _owed(session: Session, host: str | None) -> Task | None:
 
 
 def _baseline(session: Session, done: int) -> Task:
-    """Return the next run of the baseline on a host that has done so many."""
+    """Return the next run of the baseline on a host; `done` is the number of its earlier ones."""
     wanted = session.spec.base_runs
     title = f"baseline {done + 1} of {wanted}" if done < wanted else "baseline again"
     config = session.space.default()
