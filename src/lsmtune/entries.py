@@ -99,9 +99,9 @@ class Entries(MutableMapping[str, T]):
         """Return whether there is an entry of this name, usable or not."""
         return name in self._added or name in self._built_in or name in list(iter(self))
 
-    def is_added(self, name: str) -> bool:
-        """Return whether the entry was added for this process."""
-        return name in self._added
+    def is_offered(self, name: str) -> bool:
+        """Return whether lsmtune or an installed package has an entry of this name."""
+        return name in self._built_in or any(p.name == name for p in _points(self._group))
 
     @property
     def built_in(self) -> Mapping[str, str]:

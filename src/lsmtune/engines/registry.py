@@ -45,6 +45,6 @@ def add_engine(entry: EngineEntry) -> None:
         checked_engine(entry.name, entry)
     except ValueError as error:
         raise UserError(f"engine: {entry.name!r} cannot be used: {error}") from error
-    if entry.name in ENGINES and not ENGINES.is_added(entry.name):
+    if ENGINES.is_offered(entry.name):
         raise UserError(f"engine: {entry.name!r} is the name of another engine; choose another one")
     ENGINES[entry.name] = entry
