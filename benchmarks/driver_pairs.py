@@ -22,9 +22,9 @@ from typing import Any
 
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.libraries.loaded import loaded_library
-from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.engines.rocksdb.driver import library_engine
+from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.spaces import knob_space

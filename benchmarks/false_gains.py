@@ -15,8 +15,8 @@ from typing import Any
 from opened import open_study
 
 from lsmtune.cli.progress import TerminalObserver
-from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
+from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_pairs, complete_trials

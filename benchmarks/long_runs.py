@@ -15,8 +15,8 @@ from pathlib import Path
 from lsmtune.api.simulate import run_of
 from lsmtune.batch import BatchLine, as_flags, read_batch
 from lsmtune.engines.base import Places, Watch
-from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
+from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.simulator import predict

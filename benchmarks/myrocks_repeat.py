@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.engines.base import Places, Watch
-from lsmtune.engines.myrocks import MyRocks
+from lsmtune.engines.myrocks.engine import MyRocks
 from lsmtune.spaces import knob_space
 from lsmtune.spec import make_spec
 from lsmtune.study.opening import describe

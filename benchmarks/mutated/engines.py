@@ -14,8 +14,8 @@ from lsmtune.cli.plan_lines import plan_lines
 from lsmtune.engines.base import OwnBase, TrialFailedError
 from lsmtune.engines.myrocks import loads
 from lsmtune.engines.myrocks import options as my_cnf
-from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
+from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.simulated.engine import Simulated
 from lsmtune.engines.tikv import measure, status

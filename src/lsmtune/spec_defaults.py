@@ -19,10 +19,8 @@ DRIVER = "lsmdriver"
 """lsmtune's own driver: the program of a study that names a version or a library of RocksDB, and
 of the embedded stores."""
 
-PROGRAMS: dict[EngineName, str] = {
-    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": DRIVER, "tikv": "go-ycsb",
-}  # fmt: skip
-"""Default program of each engine that starts one."""
+DB_BENCH = "db_bench"
+"""RocksDB's own program: that of a study that names no version or library."""
 
 SYSTEM_KEYS = ("program", "rocksdb", "library")
 """Settings that name the RocksDB to run; a study has one of them."""

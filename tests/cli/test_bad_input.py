@@ -14,7 +14,7 @@ from fakes.fake_db_bench import install
 from fakes.forks import Program
 from fakes.studies import open_study
 from lsmtune.cli.main import run
-from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.knobs.catalogue import load
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fakes.libraries import put
-from lsmtune.engines import embedded
+from lsmtune.engines.embedded import engine as embedded
 from lsmtune.engines.registry import engine_of, make_engine
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load

@@ -12,8 +12,8 @@ from engines.measured_names import EMBEDDED
 from fakes.patience import eventually
 from fakes.rig import Rig
 from fakes.stores import NEEDS_STORES
-from lsmtune.engines import embedded
 from lsmtune.engines.base import Watch
+from lsmtune.engines.embedded import engine as embedded
 from lsmtune.engines.libraries.installed import default_engine, installed_engines
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Value

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.engines import myrocks
 from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.myrocks import engine as myrocks
 from lsmtune.engines.myrocks.loads import read_check, read_run, sysbench_argv
 from lsmtune.workloads import Workload
 

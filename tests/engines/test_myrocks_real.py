@@ -17,7 +17,8 @@ from fakes.patience import PATIENCE_S, eventually
 from fakes.records import check_records
 from fakes.rig import Rig
 from lsmtune.engines.base import Live, Outcome, Places, TrialFailedError, Watch, Window
-from lsmtune.engines.myrocks import MyRocks, loads
+from lsmtune.engines.myrocks import loads
+from lsmtune.engines.myrocks.engine import MyRocks
 from lsmtune.engines.myrocks.loads import read_check, sysbench_argv
 from lsmtune.engines.myrocks.server import DATABASE, ServerFiles, install, run_client, running
 from lsmtune.errors import UserError

@@ -12,8 +12,8 @@ from fakes.patience import PATIENCE_S
 from fakes.rig import Rig
 from fakes.traces import left_behind, started
 from lsmtune.engines.base import Outcome, Watch
-from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
+from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import parse_options

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fakes.fake_db_bench import install
-from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.store.home import Home
 
 HOMES = Path(__file__).parents[1] / "contract" / "homes"

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.spec import read_study_file
-from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.database import DATABASE
 from lsmtune.system.links import other_owner
 
@@ -75,7 +74,7 @@ def _programs(settings: Mapping[str, Any]) -> Iterator[str]:
     """
     program = settings.get("program")
     engine = settings.get("engine")
-    usual = {*PROGRAMS.values()}
+    usual = {ENGINES[name].program for name in ENGINES.built_in}
     if isinstance(engine, str) and engine in ENGINES:
         usual.add(ENGINES[engine].program)
     if isinstance(program, str) and program not in usual:

@@ -15,14 +15,14 @@ from lsmtune.engines.libraries.installed import (
 )
 from lsmtune.engines.libraries.proof import prove
 from lsmtune.engines.registry import engine_of, make_engine
-from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import INSTALL_DB_BENCH, DbBench
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
+from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.entries import Guest
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.spec import StudySettings
-from lsmtune.spec_defaults import PROGRAMS
+from lsmtune.spec_defaults import DB_BENCH
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.study.calibration import calibrated
 from lsmtune.study.host_checks import other_programs_percent
@@ -131,7 +131,7 @@ def usual_rocksdb(program: str | None, **keys: Any) -> StudySettings:
     """
     engines = installed_engines(engines_folder()) if program is None and has_driver() else []
     if (engine := default_engine(engines)) is None:
-        return StudySettings(program=program or PROGRAMS["rocksdb"], **keys)
+        return StudySettings(program=program or DB_BENCH, **keys)
     return StudySettings(rocksdb=engine.record.version, **keys)
 
 
@@ -140,7 +140,7 @@ def _systems(program: str | None) -> list[Check]:
 
     A library that works also has a remark about its codecs.
     """
-    library, db_bench = _library(), _db_bench(program or PROGRAMS["rocksdb"])
+    library, db_bench = _library(), _db_bench(program or DB_BENCH)
     works = has_driver() and library is not None and library.ok
     if not has_driver():
         library = Check("RocksDB", db_bench.ok, f"{ABSENT}: {NO_DRIVER}", BUILD_DRIVER)
@@ -187,7 +187,7 @@ def _optional(name: str, engine: EngineName, use: str, target: str) -> Check:
     """An optional engine: the check does not fail without it."""
     try:
         with scratch() as folder:
-            facts = make_engine(engine, PROGRAMS[engine]).describe(folder)
+            facts = make_engine(engine, ENGINES[engine].program).describe(folder)
     except LsmtuneError as error:
         fix = (
             f"lsmtune needs {name} only to {use}: if you do not {use}, nothing is missing; "
@@ -199,7 +199,7 @@ def _optional(name: str, engine: EngineName, use: str, target: str) -> Check:
 
 def _go_ycsb() -> Check:
     """The program that runs workloads on TiKV; the server itself belongs to the user."""
-    program = shutil.which(PROGRAMS["tikv"])
+    program = shutil.which(ENGINES["tikv"].program)
     if program is None:
         fix = (
             "lsmtune needs go-ycsb only to tune TiKV: if you do not tune TiKV, nothing is missing; "

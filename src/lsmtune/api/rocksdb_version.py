@@ -23,7 +23,7 @@ from lsmtune.errors import Argument, Message, ParseError, UserError
 from lsmtune.knobs.defaults import nearest_of
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.reading import read_text
-from lsmtune.spec_defaults import PROGRAMS, SYSTEM_KEYS
+from lsmtune.spec_defaults import DB_BENCH, SYSTEM_KEYS
 from lsmtune.units import is_version
 from lsmtune.workloads import PRESETS
 
@@ -35,7 +35,6 @@ NO_ROCKSDB = (
 """What to do without an installed version and without db_bench."""
 
 _ENGINE = "rocksdb"
-_DB_BENCH = PROGRAMS["rocksdb"]
 StoredSettings = Callable[[str], dict[str, Any]]
 """Returns the settings of a stored study by its name; empty if there is none."""
 
@@ -113,7 +112,7 @@ def _usual(base: object, tell: Callable[[str], None]) -> dict[str, str]:
         return {"rocksdb": found}
     if (engine := default_engine(engines)) is not None:
         return {"rocksdb": engine.record.version}
-    if shutil.which(_DB_BENCH) is None:
+    if shutil.which(DB_BENCH) is None:
         driver = f"{NO_DRIVER}; {BUILD_DRIVER}, or {_INSTALL_DB_BENCH}"
         raise UserError(NO_ROCKSDB if has_driver() else driver)
     return {}
@@ -145,13 +144,13 @@ def _of_base(base: str, version: str, engines: Sequence[Installed]) -> str:
 
 def _other_ways(version: str, installed: Sequence[str]) -> Message:
     """Return the arguments that run db_bench, or another version, instead of an installation."""
-    program = shutil.which(_DB_BENCH)
+    program = shutil.which(DB_BENCH)
     found = db_bench_version(program) if program else None
     ways: list[str | Argument] = []
     if program and (found == version or not installed):
         ways += (
             "; or add `",
-            Argument("program", _DB_BENCH, f"--db-bench {_DB_BENCH}"),
+            Argument("program", DB_BENCH, f"--db-bench {DB_BENCH}"),
             "` to run the db_bench on PATH",
         )
         ways += (f", which has version {found}",) if found else ()

@@ -229,6 +229,11 @@ def default_operations(name: str, num: int, threads: int = 1) -> int:
     return max(1, together // threads if preset.engine == "tikv" else together)
 
 
+def workloads_of(engine: EngineName) -> tuple[str, ...]:
+    """Return the names of the workloads that an engine of lsmtune runs."""
+    return tuple(name for name, preset in PRESETS.items() if engine in preset.engines)
+
+
 def endless_workloads(engine: EngineName) -> str:
     """Return the names of the workloads that can run for an unlimited time on an engine."""
     found = (n for n, p in PRESETS.items() if p.can_be_endless and engine in p.engines)

@@ -1,125 +1,40 @@
-"""The engine rocksdb: db_bench or lsmtune's driver runs the workload."""
+"""The engine rocksdb: RocksDB under lsmtune's driver, or its program db_bench."""
+# ruff: noqa: PLC0415 - commands that start no engine read the entry
 
-import re
-from functools import cached_property
-from pathlib import Path
+from functools import partial
 
-from lsmtune.engines.attempt import attempted
-from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
-from lsmtune.engines.rocksdb.bench import Bench
-from lsmtune.engines.rocksdb.options import (
-    TABLE_OPTIONS,
-    MergedOptions,
-    ignored,
-    merged_options,
-    read_own,
-    read_settings,
-    silently_changed,
-    with_filter_bits,
+from lsmtune.engines.base import Engine
+from lsmtune.engines.entry import EngineEntry
+from lsmtune.knobs.catalogue import load
+from lsmtune.spec import StudySettings
+from lsmtune.spec_defaults import DB_BENCH
+from lsmtune.workloads import workloads_of
+
+_NAME = "rocksdb"
+
+
+def _make(spec: StudySettings) -> Engine:
+    from lsmtune.engines.libraries.loaded import loaded_library
+    from lsmtune.engines.rocksdb.db_bench import DbBench
+    from lsmtune.engines.rocksdb.driver import library_engine
+    from lsmtune.engines.rocksdb.engine import RocksDB
+    from lsmtune.engines.rocksdb.versions import Versions
+
+    if spec.versions:
+        return Versions({v: library_engine(loaded_library(v, None)) for v in spec.versions})
+    if spec.rocksdb is None and spec.library is None:
+        return RocksDB(DbBench(spec.program))
+    return library_engine(loaded_library(spec.rocksdb, spec.library))
+
+
+ROCKSDB = EngineEntry(
+    name=_NAME,
+    summary="RocksDB, by its library or its program db_bench",
+    program=DB_BENCH,
+    workloads=workloads_of(_NAME),
+    catalogue=partial(load, _NAME),
+    exports=("options", "db_bench"),
+    full_size=False,
+    make=_make,
 )
-from lsmtune.engines.rocksdb.own_families import family_notes
-from lsmtune.engines.rocksdb.trial import Trial
-from lsmtune.errors import ParseError, UserError
-from lsmtune.knobs.catalogue import Catalogue, load
-from lsmtune.knobs.option_text import Place
-from lsmtune.knobs.types import Settings
-from lsmtune.metrics.options_file import OptionsFile, replace_options
-from lsmtune.trials import Base, TrialSpec
-
-__all__ = ["RocksDB"]
-
-
-class RocksDB:
-    """The engine contract on a program that runs workloads on RocksDB."""
-
-    name = "rocksdb"
-    times_matter = True
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-
-    @cached_property
-    def catalogue(self) -> Catalogue:
-        """The knobs of RocksDB."""
-        return load(self.name)
-
-    def describe(self, workdir: Path) -> EngineFacts:
-        """Return version, build and default options; UserError if RocksDB cannot be used."""
-        return self._bench.describe(workdir)
-
-    def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """Return the defaults, or the user's options as this RocksDB runs them."""
-        if own is None:
-            settings = self._settings(facts.options, facts)
-            notes = self._bench.notes(settings)
-            return Base(options=facts.options, settings=settings, codecs=facts.codecs, notes=notes)
-        given, notes = read_own(own, facts.version)
-        try:
-            merged, as_run = self._merged(facts.options, given, own.family, workdir)
-        except ParseError as error:
-            raise UserError("base: ", error.message) from error
-        settings = self._settings(as_run, facts)
-        return Base(
-            options=as_run,
-            settings=settings,
-            codecs=facts.codecs,
-            given=own.options,
-            notes=(*notes, *family_notes(given, own.family), *self._bench.notes(settings)),
-            left_out=(
-                *merged.left_out,
-                *ignored(merged, as_run),
-                *silently_changed(merged.text, as_run),
-            ),
-        )
-
-    def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
-        """Load, settle, probe. The evidence is the files that the program and RocksDB wrote."""
-        trial = Trial(self._bench, self.catalogue, spec, base, places)
-        result = attempted(lambda: trial.measure(watch))
-        return Outcome(result, trial.evidence())
-
-    def _settings(self, options: str, facts: EngineFacts) -> Settings:
-        """Return the value of each knob that can be set."""
-        catalogue = self.catalogue.of_version(facts.version)
-        found = read_settings(catalogue, options) | facts.unprinted
-        return {n: value for n, value in found.items() if n not in self._bench.cannot_set}
-
-    def _merged(
-        self, own: str, given: OptionsFile, family: str, workdir: Path
-    ) -> tuple[MergedOptions, str]:
-        """Return the options of the user's family, and the same options as RocksDB writes them.
-
-        RocksDB names only the first option that it does not have, so each run removes one of them.
-        """
-        unknown: set[Place] = set()
-        while True:
-            merged = merged_options(own, given, family, unknown)
-            try:
-                as_run = self._bench.as_run(merged.text, workdir)
-                return merged, with_filter_bits(as_run, merged.text)
-            except TrialFailedError as failure:
-                refused = {place for place in merged.unprinted if _names(failure, place[1])}
-                if not refused and _names(failure, TABLE_OPTIONS):
-                    refused = self._refused_of_tables(own, merged, workdir)
-                if not refused:
-                    reason = f"base: RocksDB does not run with the options of this file: {failure}"
-                    raise UserError(reason) from failure
-                unknown |= refused
-
-    def _refused_of_tables(self, own: str, merged: MergedOptions, workdir: Path) -> set[Place]:
-        """Return the options of tables that RocksDB does not have.
-
-        RocksDB gets all options of tables as one text, and does not name the wrong option.
-        """
-        refused = set()
-        for place, text in merged.unprinted.items():
-            if place[0].startswith("TableOptions"):
-                try:
-                    self._bench.as_run(replace_options(own, {place: text}), workdir)
-                except TrialFailedError:
-                    refused.add(place)
-        return refused
-
-
-def _names(failure: TrialFailedError, key: str) -> bool:
-    return re.search(rf"option\b.*\b{key}\b", str(failure)) is not None
+"""The entry of the engine."""

@@ -7,6 +7,7 @@ from math import log
 from typing import Any, Literal
 
 from lsmtune.analysis.experiment_runs import Cell, Experiment
+from lsmtune.engine_traits import ENGINES
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.limits import no_default_limits
@@ -15,7 +16,6 @@ from lsmtune.recipes.experiment import run_experiment
 from lsmtune.recipes.published import published, read_toml
 from lsmtune.report.text.words import knob_value, option_value
 from lsmtune.spec import StudySettings
-from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, undisturbed
 from lsmtune.study.search import run_search
@@ -218,7 +218,7 @@ def _spec(name: str, load: Workload, asked: Asked, **more: Any) -> StudySettings
     return StudySettings(
         study=f"reproduce-{name}",
         engine=engine,
-        program=asked.program if engine == "rocksdb" else PROGRAMS[engine],
+        program=asked.program if engine == "rocksdb" else ENGINES[engine].program,
         workload=load,
         scale=f"1/{_SCALE}",
         cache=str(round(cache) // 1024 * 1024 * _SCALE),

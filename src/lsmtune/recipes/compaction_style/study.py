@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from lsmtune.analysis.experiment_runs import Experiment
+from lsmtune.engine_traits import ENGINES
 from lsmtune.recipes.base import Asked, Opener
 from lsmtune.recipes.experiment import experiment_spec, run_experiment
 from lsmtune.recipes.published import planned
 from lsmtune.spec import StudySettings
-from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.workloads import EngineName, Workload
 
@@ -43,7 +43,10 @@ def specs(asked: Asked) -> dict[EngineName, StudySettings]:
         name="readrandomwriterandom", num=num, get_percent=50, operations=_OPERATIONS_A_RECORD * num
     )
     transactions = Workload(name="tpcc", operations=_TRANSACTIONS)
-    programs: dict[EngineName, str] = {**PROGRAMS, "rocksdb": asked.program}
+    programs: dict[EngineName, str] = {
+        "rocksdb": asked.program,
+        "myrocks": ENGINES["myrocks"].program,
+    }
     loads: dict[EngineName, Workload] = {"rocksdb": records, "myrocks": transactions}
     return {engine: _spec(asked, load, programs[engine]) for engine, load in loads.items()}
 

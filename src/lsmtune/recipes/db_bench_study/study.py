@@ -8,12 +8,12 @@ from math import exp
 from typing import Any, Literal
 
 from lsmtune.analysis.experiment_runs import Experiment
+from lsmtune.engine_traits import ENGINES
 from lsmtune.experiment import Told
 from lsmtune.recipes.base import Asked, Opener
 from lsmtune.recipes.experiment import experiment_spec, run_experiment
 from lsmtune.recipes.published import planned, published
 from lsmtune.spec import SMALLEST_SCALE, StudySettings
-from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.workloads import Workload
 
@@ -65,10 +65,10 @@ def specs(asked: Asked) -> dict[Name, StudySettings]:
     return {
         **{name: _command(name, asked) for name in COMMANDS},
         "stores": experiment_spec(
-            f"{_STUDY}-stores", stores, embedded, "embedded", PROGRAMS["embedded"]
+            f"{_STUDY}-stores", stores, embedded, "embedded", ENGINES["embedded"].program
         ),
         "myrocks": experiment_spec(
-            f"{_STUDY}-myrocks", stores, myrocks, "myrocks", PROGRAMS["myrocks"]
+            f"{_STUDY}-myrocks", stores, myrocks, "myrocks", ENGINES["myrocks"].program
         ),
     }
 

@@ -12,7 +12,6 @@ from lsmtune.engines.libraries.installed import release_of
 from lsmtune.engines.libraries.loaded import NAME_LIBRARY, OWN, Loaded
 from lsmtune.engines.libraries.natives import has_assertions, has_function
 from lsmtune.engines.read_back import linked_codecs
-from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.driver.client import Client, Event
@@ -20,6 +19,7 @@ from lsmtune.engines.rocksdb.driver.live import serve
 from lsmtune.engines.rocksdb.driver.option_string import NOT_READ, option_string
 from lsmtune.engines.rocksdb.driver.output import load_output, probe_output
 from lsmtune.engines.rocksdb.driver.plans import LOAD, endless_plan, load_plan, probe_plan
+from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.engines.rocksdb.watching import settled_log

@@ -1,0 +1,102 @@
+"""The engine embedded: lsmtune's driver runs RocksDB, LevelDB or LMDB."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from lsmtune.engines.attempt import attempted
+from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.embedded.measure import measure
+from lsmtune.engines.embedded.plans import store_of
+from lsmtune.engines.embedded.trial import Trial
+from lsmtune.engines.libraries.loaded import Loaded
+from lsmtune.engines.rocksdb.bench import Files
+from lsmtune.engines.rocksdb.driver.client import Client
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.metrics.measurement import Measurement
+from lsmtune.system.host import CpuMeter
+from lsmtune.trials import Base, Origin, Status, TrialSpec
+from lsmtune.workloads import Workload
+
+__all__ = ["Embedded"]
+
+_OF_THE_SYSTEM = {"leveldb": "libleveldb.so.1d", "lmdb": "liblmdb.so.0"}
+"""File names of the libraries, which the system finds."""
+_PACKAGES = {"leveldb": "libleveldb1d", "lmdb": "liblmdb0"}
+"""Packages of Debian that contain them."""
+
+
+class Embedded:
+    """The engine contract on three libraries.
+
+    `rocksdb` is the library of RocksDB. `own` contains the user's libraries of other stores, by the
+    name of the store. A store that is not in `own` uses the library of the system.
+    """
+
+    name = "embedded"
+    times_matter = True
+
+    def __init__(self, rocksdb: Loaded, own: Mapping[str, str]) -> None:
+        self._rocksdb = rocksdb
+        self._own = own
+        self._libraries = {**_OF_THE_SYSTEM, "rocksdb": str(rocksdb.path), **own}
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The store, and the settings that stores have in common."""
+        return load(self.name)
+
+    @property
+    def library(self) -> Origin:
+        """Source and content of the library of RocksDB."""
+        return self._rocksdb.origin
+
+    def describe(self, workdir: Path) -> EngineFacts:
+        """Return the version of each store; UserError if a store cannot be used."""
+        stores = [str(store) for store in self.catalogue.knob("store").values]
+        return EngineFacts(
+            version=", ".join(f"{store} {self._version(store, workdir)}" for store in stores),
+            program=str(self._rocksdb.path),
+            assertions_enabled=False,
+            options="",
+            codecs=None,
+            origin=self.library,
+        )
+
+    def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
+        """Return the defaults of the catalogue; UserError for a file of options."""
+        if own is not None:
+            raise UserError(
+                "base: the engine embedded does not read a file of options; remove the setting base"
+            )
+        return Base(options=facts.options, settings=self.catalogue.defaults(1))
+
+    def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
+        """Load, settle, probe. The evidence is the files that the driver and the store wrote."""
+        library = self._libraries[str(spec.settings["store"])]
+        trial = Trial(library, spec, places.workdir)
+        result = attempted(lambda: self._measured(spec, trial, watch))
+        return Outcome(result, trial.evidence())
+
+    def _measured(self, spec: TrialSpec, trial: Trial, watch: Watch) -> Measurement:
+        meter = CpuMeter()
+        run = trial.run(watch)
+        children_cpu_s = sum(part.exit.cpu_s for part in (run.load, run.settle, run.probe))
+        return measure(spec, run, trial.database, meter.others_percent(children_cpu_s))
+
+    def _version(self, store: str, workdir: Path) -> str:
+        """Open a new store; return the version of its library."""
+        settings = {**self.catalogue.defaults(1), "store": store}
+        database = workdir / f"describe-{store}"
+        plan = {**store_of(settings, Workload()), "phases": []}
+        files = Files.of(workdir, database.name)
+        client = Client(self._libraries[store], plan, database, files)
+        try:
+            return str(client.run_short()[0]["version"])
+        except TrialFailedError as failure:
+            reason = f"library {self._libraries[store]}: lsmtune cannot run this library: {failure}"
+            if failure.status is Status.REFUSED and store in _PACKAGES.keys() - self._own.keys():
+                package = _PACKAGES[store]
+                reason += f"; install {package} (Debian: sudo apt-get install {package})"
+            raise UserError(reason) from failure
