@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lsmtune import entries
 from lsmtune.entries import CONTRACT, Entries, check_contract, one_line
 from lsmtune.errors import unknown_word
 from lsmtune.knobs.catalogue import Catalogue
@@ -79,19 +80,8 @@ def _check_catalogue(entry: EngineTraits) -> None:
         raise ValueError(f"its catalogue is no Catalogue of the engine {entry.name}")
 
 
-ENGINES: Entries[EngineTraits] = Entries(
-    "lsmtune.engines",
-    "engine",
-    {
-        "rocksdb": "lsmtune.engines.rocksdb:ROCKSDB",
-        "myrocks": "lsmtune.engines.myrocks:MYROCKS",
-        "embedded": "lsmtune.engines.embedded:EMBEDDED",
-        "tikv": "lsmtune.engines.tikv:TIKV",
-        "simulated": "lsmtune.engines.simulated:SIMULATED",
-    },
-    checked_engine,
-)
-"""The engines by name. pyproject.toml declares those of lsmtune, too."""
+ENGINES: Entries[EngineTraits] = entries.ENGINES
+"""The engines by name."""
 
 
 def runs(engine: str, workload: str) -> bool:

@@ -5,11 +5,11 @@ from there; a package is imported when its entry is used for the first time.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module, metadata
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lsmtune.errors import UserError
 
@@ -46,13 +46,14 @@ class Entries(MutableMapping[str, T]):
         group: str,
         word: str,
         built_in: Mapping[str, str],
-        checked: Callable[[str, object], T],
+        checked: str,
     ) -> None:
         """Take the entry points of a `group`, such as lsmtune.engines.
 
         `word` names the kind in messages. `built_in` has the place of each entry of lsmtune, as
-        MODULE:NAME. `checked` returns what a package offers under a name, or raises ValueError
-        with the reason why it cannot be used.
+        MODULE:NAME. `checked` is the place of a function that takes a name and what a package
+        offers under it. It returns the entry, or raises ValueError with the reason why the entry
+        cannot be used.
         """
         self._group = group
         self._word = word
@@ -60,6 +61,7 @@ class Entries(MutableMapping[str, T]):
         self._checked = checked
         self._loaded: dict[tuple[str, str], T] = {}
         self._added: dict[str, T] = {}
+        self._loading: set[str] = set()
 
     def __getitem__(self, name: str) -> T:
         """Return the entry; UserError if its package cannot be used, KeyError without an entry."""
@@ -110,7 +112,18 @@ class Entries(MutableMapping[str, T]):
 
     def usable(self) -> Iterator[T]:
         """Yield all entries, without those of packages that cannot be used."""
-        for name in self:
+        yield from (self._load_built_in(name) for name in self._built_in if name not in self._added)
+        yield from self.foreign()
+
+    def foreign(self) -> Iterator[T]:
+        """Yield the entries that lsmtune does not have, without those that cannot be used.
+
+        An entry that is being imported is left out: it may ask for the names of the others.
+        """
+        guests = (p.name for p in _points(self._group) if p.name not in self._built_in)
+        for name in dict.fromkeys((*self._added, *guests)):
+            if name in self._loading:
+                continue
             try:
                 yield self[name]
             except UserError:
@@ -131,8 +144,7 @@ class Entries(MutableMapping[str, T]):
     def _load_built_in(self, name: str) -> T:
         place = self._built_in[name]
         if (name, place) not in self._loaded:
-            module, _, attribute = place.partition(":")
-            self._loaded[name, place] = getattr(import_module(module), attribute)
+            self._loaded[name, place] = _imported(place)
         return self._loaded[name, place]
 
     def _load(self, point: metadata.EntryPoint, alike: list[metadata.EntryPoint]) -> T:
@@ -146,12 +158,56 @@ class Entries(MutableMapping[str, T]):
         if others:
             raise ValueError(f"the package {others[0]} has the same name")
         if (key := (point.name, point.value)) not in self._loaded:
+            self._loading.add(point.name)
             try:
-                found = point.load()
-            except (Exception, SystemExit) as error:  # a foreign module may do anything
-                raise ValueError(f"its import failed: {one_line(error)}") from error
-            self._loaded[key] = self._checked(point.name, found)
+                self._loaded[key] = _imported(self._checked)(point.name, _foreign(point))
+            finally:
+                self._loading.discard(point.name)
         return self._loaded[key]
+
+
+class Known(Mapping[str, T]):
+    """Things by name: those of lsmtune, and those that the entries of engines bring along.
+
+    A thing of lsmtune is found without an import of an entry.
+    """
+
+    def __init__(
+        self, built_in: Mapping[str, T], of_entry: Callable[[Any], Iterable[tuple[str, T]]]
+    ) -> None:
+        """Take the things of lsmtune, and what gives those of an entry with their names."""
+        self._built_in = dict(built_in)
+        self._of_entry = of_entry
+
+    def __getitem__(self, name: str) -> T:
+        """Return the thing of that name; KeyError if nobody has it."""
+        return self._built_in[name] if name in self._built_in else self._foreign()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names, those of lsmtune first."""
+        more = (name for name in self._foreign() if name not in self._built_in)
+        return iter((*self._built_in, *more))
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return len(list(iter(self)))
+
+    def _foreign(self) -> dict[str, T]:
+        return {name: thing for e in ENGINES.foreign() for name, thing in self._of_entry(e)}
+
+
+def _imported(place: str) -> Any:
+    """Return what a module of lsmtune has at a place MODULE:NAME."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _foreign(point: metadata.EntryPoint) -> object:
+    """Import the entry of another package; ValueError if that fails."""
+    try:
+        return point.load()
+    except (Exception, SystemExit) as error:  # a foreign module may do anything
+        raise ValueError(f"its import failed: {one_line(error)}") from error
 
 
 def check_contract(number: object) -> None:
@@ -184,3 +240,19 @@ def _package(point: metadata.EntryPoint) -> str:
 def one_line(error: BaseException) -> str:
     """Return an error of another package, with its type, in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+ENGINES: Entries[Any] = Entries(
+    "lsmtune.engines",
+    "engine",
+    {
+        "rocksdb": "lsmtune.engines.rocksdb:ROCKSDB",
+        "myrocks": "lsmtune.engines.myrocks:MYROCKS",
+        "embedded": "lsmtune.engines.embedded:EMBEDDED",
+        "tikv": "lsmtune.engines.tikv:TIKV",
+        "simulated": "lsmtune.engines.simulated:SIMULATED",
+    },
+    "lsmtune.engine_traits:checked_engine",
+)
+"""The engines by name; `engine_traits` has them with their type. pyproject.toml declares them, too.
+"""

@@ -24,7 +24,7 @@ Maker = Callable[[], Optimizer]
 """What an entry of an optimizer is: a class or a function without arguments."""
 
 
-def _checked(name: str, found: object) -> Maker:
+def checked_optimizer(name: str, found: object) -> Maker:
     """Return what a package offers as an optimizer; ValueError if it makes none of this name.
 
     An optimizer may have an attribute `contract`, the contract with lsmtune that it was made for.
@@ -59,7 +59,9 @@ _BUILT_IN: Mapping[str, str] = {
     "genetic-jin2022": f"{_ROOM}.genetic:PublishedGenetic",
 }
 
-OPTIMIZERS: Entries[Maker] = Entries("lsmtune.optimizers", "optimizer", _BUILT_IN, _checked)
+OPTIMIZERS: Entries[Maker] = Entries(
+    "lsmtune.optimizers", "optimizer", _BUILT_IN, f"{__name__}:checked_optimizer"
+)
 """What makes each optimizer, by name. pyproject.toml declares those of lsmtune, too."""
 
 _REMOVED = ("forest", "cmaes", "qmc", "genetic-jin2022-small")
