@@ -24,12 +24,12 @@ import numpy as np
 from opened import open_study
 from suggestion_cost import OPEN_FILES, SPACES, make_space
 
-from lsmtune.analysis.importance import DEFAULT_METRICS, find_importance, runs_of, usual_repeats
+from lsmtune.analysis.importance import find_importance, runs_of, usual_repeats
 from lsmtune.batch import BatchLine, as_flags
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
-from lsmtune.metrics.definitions import METRICS
+from lsmtune.metrics.definitions import METRICS, shown_metrics
 from lsmtune.optimizers.base import Observation, Optimizer
 from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
 from lsmtune.simulator import Run, predict
@@ -174,7 +174,7 @@ def importance(configs: int) -> Row:
     ]
     runs = runs_of(lines, catalogue)
     repeats, clock = usual_repeats(runs), Clock()
-    find_importance(runs, DEFAULT_METRICS["write"], repeats)
+    find_importance(runs, shown_metrics("importance", "write"), repeats)
     wall, cpu = clock.read()
     return {"configs": len(runs.first), "knobs": len(runs.design.factors), "repeats": repeats,
             "wall_s": wall, "cpu_s": cpu}  # fmt: skip

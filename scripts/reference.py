@@ -292,11 +292,15 @@ def metrics() -> str:
     lines += [
         f"- `{name}`: {', '.join(f'`{m}`' for m in parts)}" for name, parts in COMPOSITES.items()
     ]
-    lines += ["", "| metric | unit | better | meaning |", "|---|---|---|---|"]
-    lines += [
-        f"| `{m.name}` | {m.unit} | {m.better or '-'} | {_cell(m.meaning)} |"
-        for m in METRICS.values()
-    ]
+    own = [METRICS[name] for name in METRICS.built_in]
+    for group in dict.fromkeys(metric.group for metric in own):
+        lines += ["", f"## {group[:1].upper()}{group[1:]}", ""]
+        lines += ["| metric | unit | better | meaning |", "|---|---|---|---|"]
+        lines += [
+            f"| `{m.name}` | {m.unit} | {m.better or '-'} | {_cell(m.meaning)} |"
+            for m in own
+            if m.group == group
+        ]
     return "\n".join(lines) + "\n"
 
 

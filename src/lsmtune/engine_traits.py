@@ -5,7 +5,7 @@ records below the engines read this half of it.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +13,11 @@ from lsmtune import entries
 from lsmtune.entries import CONTRACT, Entries, check_contract, one_line
 from lsmtune.errors import unknown_word
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.metrics.definitions import METRICS
+from lsmtune.metrics.definitions import METRICS, Metric, canonical
 from lsmtune.workloads import PRESETS
 
 _NAME = r"[a-z][a-z0-9_-]{0,31}"
+_METRIC_NAME = r"[a-z][a-z0-9_]{0,63}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,8 @@ class EngineTraits:
     workloads    names of the workloads that it runs, the default one first
     catalogue    its knobs
     defaults     default values of keys of a study, for workloads that another engine runs, too
-    metrics      the metrics that it measures; None: those that lsmtune expects of the workload
+    metrics      what it measures: names of metrics of lsmtune, and metrics of its own; None: those
+                 that lsmtune expects of the workload
     exports      its forms of exported files; the first one is the one to deploy
     full_size    whether trials always have full size, so that no option scales with the data
     runs_here    whether trials use disk and CPU of this host, which are then checked
@@ -42,11 +44,23 @@ class EngineTraits:
     workloads: tuple[str, ...]
     catalogue: Callable[[], Catalogue]
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    metrics: frozenset[str] | None = None
+    metrics: tuple[str | Metric, ...] | None = None
     exports: tuple[str, ...] = ("toml",)
     full_size: bool = True
     runs_here: bool = True
     contract: int = CONTRACT
+
+    @property
+    def measured(self) -> tuple[str, ...] | None:
+        """The names of the metrics that it measures; None if the workload decides it."""
+        if self.metrics is None:
+            return None
+        return tuple(one if isinstance(one, str) else one.name for one in self.metrics)
+
+    @property
+    def own_metrics(self) -> tuple[Metric, ...]:
+        """The metrics that only this engine has."""
+        return tuple(one for one in self.metrics or () if isinstance(one, Metric))
 
 
 def checked_engine(name: str, found: object) -> EngineTraits:
@@ -62,12 +76,27 @@ def checked_engine(name: str, found: object) -> EngineTraits:
         raise ValueError("it needs at least one workload and one form of exported files")
     for word, names, known in (
         ("workload", found.workloads, PRESETS),
-        ("metric", found.metrics or (), METRICS),
+        ("metric", [one for one in found.metrics or () if isinstance(one, str)], METRICS.built_in),
     ):
         if stray := [one for one in names if one not in known]:
             raise ValueError(unknown_word(word, stray[0], known))
+    _check_metrics(found.own_metrics)
     _check_catalogue(found)
     return found
+
+
+def _check_metrics(metrics: Sequence[Metric]) -> None:
+    """Raise ValueError if a metric of an engine cannot be told from those of lsmtune."""
+    for metric in metrics:
+        if not re.fullmatch(_METRIC_NAME, metric.name):
+            raise ValueError(
+                f"the metric {metric.name!r} has a wrong name; a name has 1 to 64 lowercase "
+                "letters, digits and underscores"
+            )
+        if canonical(metric.name) in METRICS.built_in:
+            raise ValueError(
+                f"lsmtune has a metric {metric.name!r}; name that one, or choose another name"
+            )
 
 
 def _check_catalogue(entry: EngineTraits) -> None:

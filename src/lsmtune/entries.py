@@ -176,17 +176,17 @@ class Known(Mapping[str, T]):
         self, built_in: Mapping[str, T], of_entry: Callable[[Any], Iterable[tuple[str, T]]]
     ) -> None:
         """Take the things of lsmtune, and what gives those of an entry with their names."""
-        self._built_in = dict(built_in)
+        self.built_in: Mapping[str, T] = dict(built_in)
         self._of_entry = of_entry
 
     def __getitem__(self, name: str) -> T:
         """Return the thing of that name; KeyError if nobody has it."""
-        return self._built_in[name] if name in self._built_in else self._foreign()[name]
+        return self.built_in[name] if name in self.built_in else self._foreign()[name]
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names, those of lsmtune first."""
-        more = (name for name in self._foreign() if name not in self._built_in)
-        return iter((*self._built_in, *more))
+        more = (name for name in self._foreign() if name not in self.built_in)
+        return iter((*self.built_in, *more))
 
     def __len__(self) -> int:
         """Return the number of names."""

@@ -144,7 +144,7 @@ def default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
             for kind in probed
             for rank in _ranks(kind)
         ]
-    measured = ENGINES[engine].metrics
+    measured = ENGINES[engine].measured
     return tuple(limit for limit in limits if measured is None or limit.metric in measured)
 
 

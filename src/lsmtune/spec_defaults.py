@@ -156,7 +156,7 @@ def compared_versions(sweep: Sweep | None, rocksdb: str | None) -> tuple[str, ..
 
 def check_measured(engine: EngineName, objective: Objective) -> None:
     """Raise UserError if the engine does not measure a metric of the objective or of a limit."""
-    measured = ENGINES[engine].metrics
+    measured = ENGINES[engine].measured
     for metric in objective.needed:
         if measured is not None and metric not in measured:
             key = "objective" if metric in objective.metrics else "limits"

@@ -26,7 +26,7 @@ def entry(name, **members):
 GUEST, OTHER, MYROCKS = entry("guest"), entry("other"), entry("myrocks")
 FUTURE = entry("future", contract=2)
 IDLE = entry("idle", workloads=())
-ODD = entry("odd", metrics=frozenset({"speed"}))
+ODD = entry("odd", metrics=("speed",))
 BARE = entry("bare", catalogue=lambda: 1 / 0)
 BORROWED = entry("borrowed", catalogue=ENGINES["rocksdb"].catalogue)
 NOTHING = 3

@@ -21,13 +21,6 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval
 from lsmtune.workloads import Workload
 
-DEFAULT_METRICS: dict[str, tuple[str, ...]] = {
-    "write": ("write_amp", "live_sst_bytes", "total_s", "throughput_ops_s"),
-    "read": ("throughput_ops_s", "read_amp", "live_sst_bytes"),
-    "mixed": ("throughput_ops_s", "write_amp", "live_sst_bytes"),
-}
-"""Metrics that are analysed by default, by the kind of workload."""
-
 LOAD_FACTORS = ("num", "key_size", "value_size", "threads", "compression_ratio")
 """Parameters of the workload that are factors if they vary."""
 

@@ -16,7 +16,7 @@ from lsmtune.host_levels import THIS_MACHINE, HostLevels
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.learning.factorial import FactorialFit, fit_factorial
-from lsmtune.metrics.definitions import NEED_FLUSHES
+from lsmtune.metrics.definitions import METRICS, shown_metrics
 from lsmtune.stats import (
     Interval,
     geometric_mean,
@@ -26,12 +26,6 @@ from lsmtune.stats import (
 )
 from lsmtune.trials import Origin
 from lsmtune.workloads import Kind
-
-DEFAULT_METRICS: Mapping[Kind, tuple[str, ...]] = {
-    "write": ("write_amp", "live_sst_bytes", "total_s", "rate_mb_s", "stall_s"),
-    "read": ("throughput_ops_s", "read_amp", "live_sst_bytes"),
-    "mixed": ("sustained_ops_s", "write_amp", "live_sst_bytes"),
-}
 
 _FEWEST_PAIRS = 2
 
@@ -145,17 +139,11 @@ class Outcome:
     libraries: Mapping[str, Origin] = field(default_factory=dict)
 
 
-def _default_metrics(kind: Kind, engine: str) -> tuple[str, ...]:
-    """Return the usual metrics of the kind that the engine measures, else all that it measures."""
-    usual, measured = DEFAULT_METRICS[kind], ENGINES[engine].metrics
-    if measured is None:
-        return usual
-    return tuple(name for name in usual if name in measured) or tuple(sorted(measured))
-
-
 def analyse(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> Swept:
     """Return what the runs show; UserError if a metric was not measured."""
-    names = experiment.metrics or _default_metrics(outcome.kind, catalogue.engine)
+    names = experiment.metrics or shown_metrics(
+        "sweep", outcome.kind, ENGINES[catalogue.engine].measured
+    )
     levels = experiment.level_names(catalogue)
     hosts = several_hosts((run.host for run in outcome.runs), catalogue.engine)
     return Swept(
@@ -249,7 +237,7 @@ def _summed(
 ) -> Cell:
     values = [run.metrics[metric] for run in runs]
     interval = _mean_interval(values, geometric=geometric) if len(values) > 1 else None
-    few = too_few_flushes(run.metrics for run in runs) if metric in NEED_FLUSHES else 0
+    few = too_few_flushes(run.metrics for run in runs) if METRICS[metric].needs_flushes else 0
     return Cell(
         levels,
         runs=len(values),

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.analysis.importance import (
-    DEFAULT_METRICS,
     Importance,
     KnobImportance,
     MetricImportance,
@@ -17,8 +16,10 @@ from lsmtune.analysis.importance import (
 from lsmtune.analysis.importance_document import importance_document
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import BatchLine, read_batch
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, UserError
 from lsmtune.metrics.definitions import metric as known_metric
+from lsmtune.metrics.definitions import shown_metrics
 from lsmtune.report.importance_page import render_importance
 from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
@@ -79,11 +80,12 @@ def importance(
     runs = runs_of(lines, catalogue_of(first.engine, first.workload))
     kind = runs.first[0].workload.kind
     names = [known_metric(name, "metric").name for name in metrics]
-    chosen = names or [name for name in DEFAULT_METRICS[kind] if name in runs.metrics]
+    usual = shown_metrics("importance", kind, ENGINES[first.engine].measured)
+    chosen = names or [name for name in usual if name in runs.metrics]
     if not chosen:
         raise UserError(
             f"importance: fewer than {runs.fewest} configs have a value of one of the usual "
-            f"metrics ({', '.join(DEFAULT_METRICS[kind])}); add ",
+            f"metrics ({', '.join(usual)}); add ",
             Argument("metrics", flag="--metric"),
             f" with another metric: {', '.join(runs.metrics) or 'none has enough values'}",
         )

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.analysis.importance import (
-    DEFAULT_METRICS,
     Runs,
     knob_ranking,
     lasso_ranking,
@@ -14,7 +13,9 @@ from lsmtune.analysis.importance import (
 )
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.shipped_runs import SHIPPED_VERSION, nearest_shipped, shipped
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
+from lsmtune.metrics.definitions import shown_metrics
 from lsmtune.spec import StudySettings, catalogue_of, make_spec
 from lsmtune.store.home import Home
 
@@ -48,9 +49,9 @@ def ranked_knobs(
     spec = make_spec(rest, f"knobs {wanted}")
     runs, source = _measured(spec, home, opened, ranking)
     asked = spec.parsed_objective.metrics
-    metrics = [name for name in asked if name in runs.metrics] or DEFAULT_METRICS[
-        spec.workload.kind
-    ]
+    metrics = [name for name in asked if name in runs.metrics] or shown_metrics(
+        "importance", spec.workload.kind, ENGINES[spec.engine].measured
+    )
     avoided = {knob.name for knob in catalogue_of(spec.engine, spec.workload).knobs if knob.avoid}
     ranked = _RANKINGS[ranking](runs, metrics)
     names = [name for name in ranked if name not in avoided][: int(count)]

@@ -10,7 +10,7 @@ from lsmtune.engines.entry import EngineEntry
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, Preset
 from lsmtune.knobs.types import Knob, Settings
-from lsmtune.metrics.definitions import metric
+from lsmtune.metrics.definitions import METRICS, Metric, metric
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.trials import Base, Status, TrialSpec
 
@@ -26,21 +26,26 @@ def function_engine(
     function: Function,
     *,
     knobs: Sequence[Knob],
-    metrics: Sequence[str],
+    metrics: Sequence[str | Metric],
     summary: str = "a Python function",
     version: str = "0",
     times_matter: bool = True,
 ) -> EngineEntry:
     """Return the entry of an engine that calls a function for each run.
 
-    `metrics` are names of metrics of lsmtune that the function returns; the first one is the
-    default objective. Runs of other versions are not compared. If `times_matter` is False, several
-    runs may go on at a time on a host. A function that raises is a failed trial. UserError for a
-    metric that cannot be an objective, or without knobs or metrics.
+    The function returns the `metrics`: names of metrics of lsmtune, and metrics of its own. The
+    first one is the default objective. Runs of other versions are not compared. If `times_matter`
+    is False, several runs may go on at a time on a host. A function that raises is a failed trial.
+    UserError for an unknown metric, without knobs or metrics, or if the first metric cannot be an
+    objective.
     """
     if not knobs or not metrics:
         raise UserError(f"function_engine {name!r}: name at least one knob and one metric")
-    names = [metric(one, f"function_engine {name!r}: metrics").name for one in metrics]
+    where = f"function_engine {name!r}: metrics"
+    returned = [metric(one, where) if isinstance(one, str) else one for one in metrics]
+    names = [one.name for one in returned]
+    if returned[0].better is None:
+        raise UserError(f"{where}: {names[0]} is first, so it is the objective; set better")
     catalogue = Catalogue(
         engine=name,
         knobs=tuple(knob.model_copy(update={"flag": False}) for knob in knobs),
@@ -55,7 +60,7 @@ def function_engine(
         workloads=(_WORKLOAD,),
         catalogue=lambda: catalogue,
         defaults={"knobs": _ALL, "objective": names[0], "scale": "1"},
-        metrics=frozenset(names),
+        metrics=tuple(one.name if one.name in METRICS.built_in else one for one in returned),
         runs_here=times_matter,
         make=lambda _: FunctionEngine(
             catalogue, function, names, version=version, times_matter=times_matter

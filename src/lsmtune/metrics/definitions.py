@@ -1,156 +1,286 @@
-"""All metrics of lsmtune: unit, direction and meaning.
+"""All metrics of lsmtune: unit, direction, meaning, and where they are shown.
 
 Metrics of reads are measured during the load if the workload reads, otherwise by the probe after
 it. If the workload only reads, metrics of written bytes are those of the build of the database.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
+from lsmtune.entries import Known
 from lsmtune.errors import UserError, unknown_word
+
+View = Literal["progress", "importance", "sweep"]
+"""What shows metrics that nobody asked for: lines of progress, the analyses of a screening and of a
+sweep."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A measured quantity. `better` is None for a metric that cannot be an objective."""
+    """A measured quantity.
+
+    name           the name in objectives, limits and JSON
+    unit           such as "bytes", "s", "us", "ops/s" or "ratio"
+    better         the better direction; None for a metric that cannot be an objective
+    meaning        what it is, for a reference
+    label          the name in a sentence; "": the name with spaces
+    group          the heading under which a reference lists it
+    shown          for each view, the kinds of workloads (write, read, mixed) for which it shows it
+    needs_flushes  whether it depends on how many compactions ran: after a few flushes, by chance
+    """
 
     name: str
     unit: str
     better: Literal["lower", "higher"] | None
     meaning: str
+    label: str = ""
+    group: str = "other"
+    shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs_flushes: bool = False
+
+    @property
+    def told(self) -> str:
+        """The name for a sentence."""
+        return self.label or self.name.replace("_", " ")
 
 
-def _latencies(prefix: str, what: str, note: str = "") -> list[Metric]:
+_ALL = "write read mixed"
+_WRITES, _SPACE, _TIME = "writes and compactions", "space", "time and throughput"
+_LATENCY, _TRANSACTIONS = "latency", "transactions"
+_READS, _MACHINE = "reads and caches", "CPU, memory and disk"
+
+
+def _on(**kinds: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the kinds of workloads by view, from words such as "write mixed"."""
+    return {view: tuple(text.split()) for view, text in kinds.items()}
+
+
+def _latencies(prefix: str, what: str, short: str = "", note: str = "") -> list[Metric]:
     ranks = {"p50": "50", "p75": "75", "p99": "99", "p999": "99.9", "p9999": "99.99"}
+    short = short or what
     return [
-        Metric(f"{prefix}_mean_us", "us", "lower", f"mean latency of {what}{note}"),
+        Metric(f"{prefix}_mean_us", "us", "lower", f"mean latency of {what}{note}",
+               f"mean latency of {short}", _LATENCY),
         *(
             Metric(
                 f"{prefix}_{p}_us",
                 "us",
                 "lower",
                 f"latency that {rank} % of all {what} do not exceed{note}",
+                f"p{rank} latency of {short}",
+                _LATENCY,
             )
             for p, rank in ranks.items()
         ),
-    ]
+    ]  # fmt: skip
 
 
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in [
-        Metric("write_amp", "ratio", "lower",
-               "write amplification: bytes written by flushes and compactions / bytes "
-               "written by the "
-               "clients; for workloads that only read, measured while the database is built"),
-        Metric("wal_inclusive_write_amp", "ratio", "lower",
-               "write amplification, including the bytes written to the write-ahead log"),
-        Metric("w_amp_table", "ratio", "lower",
-               "column W-Amp of RocksDB's compaction table: bytes written by flushes and "
-               "compactions / size of the flushed files after compression"),
-        Metric("flushes", "flushes", None, "number of flushes of memtables during the load"),
-        Metric("flush_write_bytes", "bytes", "lower", "bytes written by flushes"),
-        Metric("compact_write_bytes", "bytes", "lower", "bytes written by compactions"),
-        Metric("compact_read_bytes", "bytes", "lower", "bytes read by compactions"),
-        Metric("background_jobs", "jobs", "lower", "number of flushes and compactions"),
-        Metric("background_s", "s", "lower",
-               "sum of the durations of all flushes and compactions; the durations of parallel "
-               "jobs are added"),
-        Metric("live_sst_bytes", "bytes", "lower",
-               "size of live table files and blob files, after all compactions have finished"),
-        Metric("peak_space_bytes", "bytes", "lower",
-               "largest size of the database directory during the trial"),
-        Metric("space_amp", "ratio", "lower",
-               "space amplification: live_sst_bytes / uncompressed size of the live records"),
-        Metric("load_s", "s", "lower", "duration of the load"),
-        Metric("settle_s", "s", "lower",
-               "time from the end of the load to the last flush or compaction"),
-        Metric("total_s", "s", "lower", "load_s + settle_s"),
-        Metric("throughput_ops_s", "ops/s", "higher", "operations per second during the load"),
-        Metric("sustained_ops_s", "ops/s", "higher",
-               "operations of the load / (load_s + settle_s)"),
-        Metric("rate_mb_s", "MiB/s", "higher",
-               "user data per second during the load; db_bench prints this number as MB/s"),
-        Metric("stall_s", "s", "lower", "time during which writes were delayed or stopped"),
-        Metric("stall_percent", "%", "lower", "stall_s as a percentage of load_s"),
-        *_latencies("write", "writes"),
-        *_latencies("get", "gets",
-                    "; if the load does not read, measured with gets of existing keys after the "
+_BUILT_IN = (
+    Metric("write_amp", "ratio", "lower",
+           "write amplification: bytes written by flushes and compactions / bytes "
+           "written by the clients; for workloads that only read, measured while the"
+           " database is built",
+           label="write amplification", group=_WRITES, needs_flushes=True,
+           shown=_on(progress="write mixed", importance="write mixed", sweep="write mixed")),
+    Metric("wal_inclusive_write_amp", "ratio", "lower",
+           "write amplification, including the bytes written to the write-ahead log",
+           label="write amplification with WAL", group=_WRITES, needs_flushes=True),
+    Metric("w_amp_table", "ratio", "lower",
+           "column W-Amp of RocksDB's compaction table: bytes written by flushes and"
+           " compactions / size of the flushed files after compression",
+           label="table W-Amp", group=_WRITES, needs_flushes=True),
+    Metric("flushes", "flushes", None,
+           "number of flushes of memtables during the load",
+           group=_WRITES),
+    Metric("flush_write_bytes", "bytes", "lower",
+           "bytes written by flushes",
+           label="bytes written by flushes", group=_WRITES),
+    Metric("compact_write_bytes", "bytes", "lower",
+           "bytes written by compactions",
+           label="bytes written by compactions", group=_WRITES, needs_flushes=True),
+    Metric("compact_read_bytes", "bytes", "lower",
+           "bytes read by compactions",
+           label="bytes read by compactions", group=_WRITES, needs_flushes=True),
+    Metric("background_jobs", "jobs", "lower",
+           "number of flushes and compactions",
+           label="flushes and compactions", group=_WRITES),
+    Metric("background_s", "s", "lower",
+           "sum of the durations of all flushes and compactions; the durations of "
+           "parallel jobs are added",
+           label="time of flushes and compactions", group=_WRITES),
+    Metric("live_sst_bytes", "bytes", "lower",
+           "size of live table files and blob files, after all compactions have "
+           "finished",
+           label="live space", group=_SPACE,
+           shown=_on(progress=_ALL, importance=_ALL, sweep=_ALL)),
+    Metric("peak_space_bytes", "bytes", "lower",
+           "largest size of the database directory during the trial",
+           label="peak space", group=_SPACE),
+    Metric("space_amp", "ratio", "lower",
+           "space amplification: live_sst_bytes / uncompressed size of the live "
+           "records",
+           label="space amplification", group=_SPACE),
+    Metric("load_s", "s", "lower",
+           "duration of the load",
+           label="load time", group=_TIME,
+           shown=_on(progress="write")),
+    Metric("settle_s", "s", "lower",
+           "time from the end of the load to the last flush or compaction",
+           label="settle time", group=_TIME,
+           shown=_on(progress="write mixed")),
+    Metric("total_s", "s", "lower",
+           "load_s + settle_s",
+           label="load + settle time", group=_TIME,
+           shown=_on(importance="write", sweep="write")),
+    Metric("throughput_ops_s", "ops/s", "higher",
+           "operations per second during the load",
+           label="throughput", group=_TIME,
+           shown=_on(progress="read mixed", importance="write read mixed", sweep="read")),
+    Metric("sustained_ops_s", "ops/s", "higher",
+           "operations of the load / (load_s + settle_s)",
+           label="sustained throughput", group=_TIME,
+           shown=_on(sweep="mixed")),
+    Metric("rate_mb_s", "MiB/s", "higher",
+           "user data per second during the load; db_bench prints this number as "
+           "MB/s",
+           label="data rate", group=_TIME,
+           shown=_on(sweep="write")),
+    Metric("stall_s", "s", "lower",
+           "time during which writes were delayed or stopped",
+           label="stall time", group=_TIME,
+           shown=_on(sweep="write")),
+    Metric("stall_percent", "%", "lower",
+           "stall_s as a percentage of load_s",
+           label="share of stall time", group=_TIME,
+           shown=_on(progress="write")),
+    *_latencies("write", "writes"),
+    *_latencies("get", "gets",
+               note="; if the load does not read, measured with gets of existing keys after the "
                     "load"),
-        *_latencies("get_missing", "gets of missing keys"),
-        *_latencies("scan", "scans"),
-        Metric("tpmc", "1/min", "higher",
-               "TPC-C new orders per minute; not an official TPC result"),
-        *_latencies("new_order", "TPC-C New-Order transactions"),
-        *_latencies("payment", "TPC-C Payment transactions"),
-        *_latencies("order_status", "TPC-C Order-Status transactions"),
-        *_latencies("delivery", "TPC-C Delivery transactions of ten districts each"),
-        *_latencies("stock_level", "TPC-C Stock-Level transactions"),
-        *_latencies("transaction", "sysbench transactions"),
-        Metric("failed_percent", "%", "lower",
-               "share of the operations that failed during the load, for example because of write "
-               "conflicts between transactions"),
-        Metric("retries", "transactions", "lower",
-               "number of transactions that were repeated after a deadlock or conflict"),
-        Metric("read_amp", "ratio", "lower",
-               "block cache misses per get or scan, including reads by compactions"),
-        Metric("block_reads", "ratio", "lower",
-               "blocks read into the block cache per get or scan; reads by compactions are not "
-               "included"),
-        Metric("cache_hit_data", "ratio", "higher",
-               "share of lookups of data blocks that found the block in the block cache"),
-        Metric("cache_hit_index", "ratio", "higher",
-               "share of lookups of index blocks that found the block in the block cache"),
-        Metric("cache_hit_filter", "ratio", "higher",
-               "share of lookups of filter blocks that found the block in the block cache"),
-        Metric("bloom_useful", "ratio", "higher",
-               "number of block reads that filters avoided, per get or scan"),
-        Metric("get_data_blocks", "blocks", "lower",
-               "lookups of data blocks in the block cache per get of an existing key, hits and "
-               "misses; counted in the reads after a load of writes. The number does not depend "
-               "on the size of the block cache"),
-        Metric("get_missing_data_blocks", "blocks", "lower",
-               "lookups of data blocks in the block cache per get of a missing key, hits and "
-               "misses; counted in the reads after a load of writes"),
-        Metric("scan_sorted_runs", "sorted runs", "lower",
-               "sorted runs that a scan merges: files of level 0, and other levels with files; "
-               "counted after a load of writes, when all compactions have finished"),
-        Metric("get_found", "ratio", None, "share of the gets during the load that found a record"),
-        Metric("memtable_hit", "ratio", "higher",
-               "share of the gets during the load that a memtable answered"),
-        Metric("compaction_cpu_s", "s", "lower", "CPU time of compactions"),
-        Metric("cpu_s", "s", "lower",
-               "CPU time of the engine during the load and until all compactions have finished"),
-        Metric("others_cpu_percent", "%", None,
-               "share of the machine's CPU time that other processes used during the trial"),
-        Metric("disk_write_bytes", "bytes", "lower",
-               "bytes that the engine wrote to the disk, including logs, from the start of "
-               "the load "
-               "until all compactions have finished (counted by the kernel)"),
-        Metric("disk_write_amp", "ratio", "lower",
-               "disk_write_bytes / user bytes"),
-        Metric("disk_bytes", "bytes", "lower",
-               "size of all files of the store, after all compactions have finished"),
-        Metric("build_s", "s", "lower",
-               "time to build the database before the load, including all compactions of "
-               "the build"),
-        Metric("memory_bytes", "bytes", "lower",
-               "memory that the full-size tree needs at most: memtables, block cache, row cache, "
-               "and index and filter blocks outside the block cache"),
-        Metric("peak_rss_bytes", "bytes", "lower", "maximum resident memory of the engine"),
-        Metric("table_readers_bytes", "bytes", "lower",
-               "memory of open tables outside the block cache, mostly for indexes and filters, "
-               "after all compactions have finished"),
-    ]
-}  # fmt: skip
+    *_latencies("get_missing", "gets of missing keys"),
+    *_latencies("scan", "scans"),
+    Metric("tpmc", "1/min", "higher",
+           "TPC-C new orders per minute; not an official TPC result",
+           label="new orders per minute", group=_TRANSACTIONS),
+    *_latencies("new_order", "TPC-C New-Order transactions", "new orders"),
+    *_latencies("payment", "TPC-C Payment transactions", "payments"),
+    *_latencies("order_status", "TPC-C Order-Status transactions", "order-status queries"),
+    *_latencies("delivery", "TPC-C Delivery transactions of ten districts each", "deliveries"),
+    *_latencies("stock_level", "TPC-C Stock-Level transactions", "stock-level queries"),
+    *_latencies("transaction", "sysbench transactions", "transactions"),
+    Metric("failed_percent", "%", "lower",
+           "share of the operations that failed during the load, for example because"
+           " of write conflicts between transactions",
+           label="share of failed operations", group=_TRANSACTIONS),
+    Metric("retries", "transactions", "lower",
+           "number of transactions that were repeated after a deadlock or conflict",
+           label="retried transactions", group=_TRANSACTIONS),
+    Metric("read_amp", "ratio", "lower",
+           "block cache misses per get or scan, including reads by compactions",
+           label="read amplification", group=_READS,
+           shown=_on(progress="read", importance="read", sweep="read")),
+    Metric("block_reads", "ratio", "lower",
+           "blocks read into the block cache per get or scan; reads by compactions "
+           "are not included",
+           label="blocks read", group=_READS),
+    Metric("cache_hit_data", "ratio", "higher",
+           "share of lookups of data blocks that found the block in the block cache",
+           label="cache hits for data blocks", group=_READS),
+    Metric("cache_hit_index", "ratio", "higher",
+           "share of lookups of index blocks that found the block in the block cache",
+           label="cache hits for index blocks", group=_READS),
+    Metric("cache_hit_filter", "ratio", "higher",
+           "share of lookups of filter blocks that found the block in the block "
+           "cache",
+           label="cache hits for filter blocks", group=_READS),
+    Metric("bloom_useful", "ratio", "higher",
+           "number of block reads that filters avoided, per get or scan",
+           label="reads saved by filters", group=_READS),
+    Metric("get_data_blocks", "blocks", "lower",
+           "lookups of data blocks in the block cache per get of an existing key, "
+           "hits and misses; counted in the reads after a load of writes. The number"
+           " does not depend on the size of the block cache",
+           label="data blocks per get", group=_READS),
+    Metric("get_missing_data_blocks", "blocks", "lower",
+           "lookups of data blocks in the block cache per get of a missing key, hits"
+           " and misses; counted in the reads after a load of writes",
+           label="data blocks per missing key", group=_READS),
+    Metric("scan_sorted_runs", "sorted runs", "lower",
+           "sorted runs that a scan merges: files of level 0, and other levels with "
+           "files; counted after a load of writes, when all compactions have "
+           "finished",
+           label="sorted runs per scan", group=_READS),
+    Metric("get_found", "ratio", None,
+           "share of the gets during the load that found a record",
+           label="gets that found a record", group=_READS),
+    Metric("memtable_hit", "ratio", "higher",
+           "share of the gets during the load that a memtable answered",
+           label="gets answered by a memtable", group=_READS),
+    Metric("compaction_cpu_s", "s", "lower",
+           "CPU time of compactions",
+           label="CPU time of compactions", group=_MACHINE),
+    Metric("cpu_s", "s", "lower",
+           "CPU time of the engine during the load and until all compactions have "
+           "finished",
+           label="CPU time", group=_MACHINE),
+    Metric("others_cpu_percent", "%", None,
+           "share of the machine's CPU time that other processes used during the "
+           "trial",
+           label="CPU use of other processes", group=_MACHINE),
+    Metric("disk_write_bytes", "bytes", "lower",
+           "bytes that the engine wrote to the disk, including logs, from the start "
+           "of the load until all compactions have finished (counted by the kernel)",
+           label="bytes written to disk", group=_MACHINE),
+    Metric("disk_write_amp", "ratio", "lower",
+           "disk_write_bytes / user bytes",
+           label="disk write amplification", group=_MACHINE, needs_flushes=True),
+    Metric("disk_bytes", "bytes", "lower",
+           "size of all files of the store, after all compactions have finished",
+           label="disk space", group=_SPACE),
+    Metric("build_s", "s", "lower",
+           "time to build the database before the load, including all compactions of"
+           " the build",
+           label="build time", group=_TIME),
+    Metric("memory_bytes", "bytes", "lower",
+           "memory that the full-size tree needs at most: memtables, block cache, "
+           "row cache, and index and filter blocks outside the block cache",
+           label="computed memory at full size", group=_MACHINE),
+    Metric("peak_rss_bytes", "bytes", "lower",
+           "maximum resident memory of the engine",
+           label="peak memory", group=_MACHINE),
+    Metric("table_readers_bytes", "bytes", "lower",
+           "memory of open tables outside the block cache, mostly for indexes and "
+           "filters, after all compactions have finished",
+           label="memory of open tables", group=_MACHINE),
+)  # fmt: skip
+
+METRICS: Known[Metric] = Known(
+    {metric.name: metric for metric in _BUILT_IN},
+    lambda entry: ((metric.name, metric) for metric in entry.own_metrics),
+)
+"""The metrics by name: those of lsmtune, and those that other engines bring along."""
 
 
-NEED_FLUSHES = frozenset({
-    "write_amp", "wal_inclusive_write_amp", "w_amp_table", "disk_write_amp",
-    "compact_write_bytes", "compact_read_bytes",
-})  # fmt: skip
-"""Metrics that depend on how many compactions ran, which is chance after a few flushes."""
+def shown_metrics(
+    view: View, kind: str, measured: Collection[str] | None = None
+) -> tuple[str, ...]:
+    """Return the metrics that a view shows for a kind of workload, without being asked for.
+
+    `measured` has the metrics of the engine, if they are known. An engine that measures none of
+    the usual ones shows all of its own.
+    """
+    names = METRICS.built_in if measured is None else known_first(measured)
+    usual = tuple(name for name in names if kind in METRICS[name].shown.get(view, ()))
+    return usual if usual or measured is None else tuple(sorted(measured))
+
+
+def known_first(names: Collection[str]) -> tuple[str, ...]:
+    """Return the names in the order of lsmtune's metrics, those of other engines last."""
+    own = [name for name in METRICS.built_in if name in names]
+    return (*own, *(name for name in names if name not in METRICS.built_in))
+
 
 _SPOKEN = re.compile(r"(p\d+|mean)_(\w+)_us")
 """Common spelling of a latency: p99_write_us instead of write_p99_us."""

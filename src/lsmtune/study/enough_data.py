@@ -6,7 +6,7 @@ from math import ceil, floor, log10
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.knobs.memory import FEWEST_FLUSHES, memtable_bytes
 from lsmtune.knobs.types import Settings
-from lsmtune.metrics.definitions import NEED_FLUSHES
+from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.spec import StudySettings
 from lsmtune.workloads import Workload
@@ -41,13 +41,18 @@ def _bytes_per_flush(base: Settings) -> float | None:
     return memtables / number * max(1.0, min(merged, number - 1))
 
 
+def _is_of_flushes(metrics: Iterable[str]) -> bool:
+    """Return whether chance decides one of the metrics if few flushes ran."""
+    return any(METRICS[name].needs_flushes for name in metrics)
+
+
 def must_flush(load: Workload, needed: Iterable[str]) -> bool:
     """Return whether the baseline must flush often enough; `needed` are the metrics of the study.
 
     A workload that also reads can be tuned without write amplification. The searched memtables are
     then at most as large as those of the baseline.
     """
-    return load.kind == "write" or (load.kind == "mixed" and not NEED_FLUSHES.isdisjoint(needed))
+    return load.kind == "write" or (load.kind == "mixed" and _is_of_flushes(needed))
 
 
 def study_must_flush(spec: StudySettings, needed: Iterable[str]) -> bool:
@@ -112,7 +117,7 @@ def too_few(
     """
     key, number = _size_of(load)
     flushes = expected_flushes(load, base) if run is None else run.get("flushes")
-    what = "write amplification" if NEED_FLUSHES.intersection(needed) else "this workload"
+    what = "write amplification" if _is_of_flushes(needed) else "this workload"
     ways: list[str | Argument] = []
     if (enough := sufficient(load, base, run)) is not None:
         ways += "; ", f"use {enough} or more"

@@ -132,7 +132,7 @@ TOY = EngineEntry(
     workloads=("fillrandom", "fillseq"),
     catalogue=lambda: CATALOGUE,
     defaults={"knobs": "all", "objective": "write_amp", "scale": "1"},
-    metrics=frozenset(METRICS),
+    metrics=METRICS,
     runs_here=False,
     make=lambda _: Toy(),
 )

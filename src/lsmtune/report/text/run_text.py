@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.host_levels import HostLevels
-from lsmtune.metrics.definitions import METRICS
+from lsmtune.metrics.definitions import METRICS, shown_metrics
 from lsmtune.objective import Metrics, median_metrics
 from lsmtune.report.text.hosts_text import short_host
 from lsmtune.report.text.words import TIMES, counted
@@ -14,12 +15,6 @@ from lsmtune.study.runner import Event
 from lsmtune.trials import Role, Status
 from lsmtune.units import format_bytes, format_duration
 
-_SHOWN = {
-    "write": ("write_amp", "live_sst_bytes", "load_s", "settle_s", "stall_percent"),
-    "read": ("throughput_ops_s", "read_amp", "live_sst_bytes"),
-    "mixed": ("throughput_ops_s", "write_amp", "live_sst_bytes", "settle_s"),
-}
-"""The metrics that a line shows, by the kind of workload."""
 _PHASES = {
     Role.BASE: "measuring the baseline",
     Role.TRIAL: "running the trials",
@@ -109,7 +104,9 @@ class RunTexts:
 
     def _figures(self, metrics: Metrics) -> str:
         """Return the objective's metrics, and those that show how the workload ran."""
-        names = dict.fromkeys([*self._objective.metrics, *_SHOWN[self._spec.workload.kind]])
+        engine, kind = ENGINES[self._spec.engine], self._spec.workload.kind
+        shown = shown_metrics("progress", kind, engine.measured)
+        names = dict.fromkeys([*self._objective.metrics, *shown])
         return ", ".join(_figure(name, metrics[name]) for name in names if name in metrics)
 
     def _value_text(self, event: Event) -> str:

@@ -14,59 +14,6 @@ from lsmtune.units import MIB, format_bytes, format_duration
 
 _DIGITS = 3
 _MAX_DECIMALS = 4
-_LABELS = {
-    "write_amp": "write amplification",
-    "wal_inclusive_write_amp": "write amplification with WAL",
-    "w_amp_table": "table W-Amp",
-    "flush_write_bytes": "bytes written by flushes",
-    "compact_write_bytes": "bytes written by compactions",
-    "live_sst_bytes": "live space",
-    "peak_space_bytes": "peak space",
-    "space_amp": "space amplification",
-    "load_s": "load time",
-    "settle_s": "settle time",
-    "total_s": "load + settle time",
-    "throughput_ops_s": "throughput",
-    "sustained_ops_s": "sustained throughput",
-    "rate_mb_s": "data rate",
-    "stall_s": "stall time",
-    "stall_percent": "share of stall time",
-    "build_s": "build time",
-    "tpmc": "new orders per minute",
-    "failed_percent": "share of failed operations",
-    "retries": "retried transactions",
-    "read_amp": "read amplification",
-    "block_reads": "blocks read",
-    "cache_hit_data": "cache hits for data blocks",
-    "cache_hit_index": "cache hits for index blocks",
-    "cache_hit_filter": "cache hits for filter blocks",
-    "memtable_hit": "gets answered by a memtable",
-    "get_data_blocks": "data blocks per get",
-    "get_missing_data_blocks": "data blocks per missing key",
-    "scan_sorted_runs": "sorted runs per scan",
-    "table_readers_bytes": "memory of open tables",
-    "memory_bytes": "computed memory at full size",
-    "get_found": "gets that found a record",
-    "compact_read_bytes": "bytes read by compactions",
-    "background_jobs": "flushes and compactions",
-    "background_s": "time of flushes and compactions",
-    "bloom_useful": "reads saved by filters",
-    "compaction_cpu_s": "CPU time of compactions",
-    "cpu_s": "CPU time",
-    "others_cpu_percent": "CPU use of other processes",
-    "disk_write_bytes": "bytes written to disk",
-    "disk_write_amp": "disk write amplification",
-    "disk_bytes": "disk space",
-    "peak_rss_bytes": "peak memory",
-}
-_LATENCIES = {
-    "write": "writes", "get": "gets", "get_missing": "gets of missing keys", "scan": "scans",
-    "new_order": "new orders", "payment": "payments", "order_status": "order-status queries",
-    "delivery": "deliveries", "stock_level": "stock-level queries", "transaction": "transactions",
-}  # fmt: skip
-_PERCENTILE = re.compile(r"(\w+)_p(\d\d)(\d*)_us")
-_MEAN = re.compile(r"(\w+)_mean_us")
-
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 Side = verdict.Side
@@ -197,14 +144,7 @@ def unbroken(text: str) -> str:
 
 def label(metric: str) -> str:
     """Return the metric's name for a sentence."""
-    latency = _PERCENTILE.fullmatch(metric)
-    mean = _MEAN.fullmatch(metric)
-    if mean is not None:
-        return f"mean latency of {_LATENCIES[mean[1]]}"
-    if latency is None:
-        return _LABELS.get(metric, metric.replace("_", " "))
-    share = f"{latency[2]}.{latency[3]}" if latency[3] else latency[2]
-    return f"p{share} latency of {_LATENCIES[latency[1]]}"
+    return METRICS[metric].told if metric in METRICS else metric.replace("_", " ")
 
 
 def drawn_unit(metric: str) -> tuple[float, str]:
