@@ -41,7 +41,7 @@ ROOM_OF_MODULE = {
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
     "rule": "records", "simplified": "records", "rescale_old_rule": "records", "pruning": "records",
     "study_keys": "study_keys", "host_levels": "records",
-    "entries": "entries", "engine_traits": "records",
+    "entries": "entries", "engine_traits": "records", "described": "records",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
 

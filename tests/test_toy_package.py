@@ -3,10 +3,12 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.registry import entry_of
 from lsmtune.optimizers.base import Optimizer
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.store.database import DATABASE
 from lsmtune.testing.engines import EngineConformance
 from lsmtune.testing.optimizers import OptimizerConformance
 
@@ -168,17 +171,54 @@ def test_broken_packages_change_nothing(
     assert run([*TUNE, "--home", str(tmp_path / "home")]) == 0
 
 
-def test_without_the_package_other_studies_are_there(
-    home: Path, capsys: pytest.CaptureFixture[str]
+def without_packages(*commands: list[str]) -> list[tuple[int, str, str]]:
+    """Run commands in a process that has only lsmtune; return exit code, output and errors."""
+    variables = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    code = "import sys\nfrom lsmtune.cli.main import run\nsys.exit(run(sys.argv[1:]))"
+    found = []
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *command], env=variables, capture_output=True,
+            text=True, check=False, timeout=120,
+        )  # fmt: skip
+        found.append((done.returncode, done.stdout, done.stderr))
+    return found
+
+
+def test_a_study_is_read_without_the_package(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    documents, file, page = [], tmp_path / "settings.toml", tmp_path / "page.html"
+    with pytest.MonkeyPatch.context() as patch:
+        put(tmp_path / "site", patch)
+        for command in ("show", "trials"):
+            assert run([command, "s", "--json", "--home", str(home)]) == 0
+            documents.append(capsys.readouterr().out)
     assert "toy" not in ENGINES
-    assert run(["studies", "--json", "--home", str(home)]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
-    assert (row["study"], row["engine"], row["workload"]) == ("s", "toy", "fillrandom")
-    assert row["value"] is None
-    assert row["runs"] > 0
-    assert run(["show", "s", "--home", str(home)]) == 2
-    assert "'toy'" in capsys.readouterr().err
+    at = ["--home", str(home)]
+    show, trials, exported, report, tune, verify = without_packages(
+        ["show", "s", "--json", *at], ["trials", "s", "--json", *at],
+        ["export", "s", "--format", "toml", "-o", str(file), *at],
+        ["report", "s", "-o", str(page), *at],
+        ["tune", "--study", "s", "--trials", "12", *at], ["verify", "s", *at],
+    )  # fmt: skip
+    assert [one[:2] for one in (show, trials)] == [(0, text) for text in documents]
+    assert (exported[0], report[0]) == (0, 0)
+    assert tomllib.loads(file.read_text()).keys() == {"buffer_records", "most_runs", "merge"}
+    assert "a read looks into more runs" in page.read_text()
+    for code, _, said in (tune, verify):
+        assert code == 2
+        assert "lsmtune-toy 1.0" in said
+        assert "Traceback" not in said
+
+
+def test_a_damaged_description_is_one_sentence(home: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(home, tmp_path / "home")
+    with closing(sqlite3.connect(copy / DATABASE)) as database, database:
+        database.execute("UPDATE study SET engine = json_set(engine, '$.described.knobs', 'none')")
+    ((code, _, said),) = without_packages(["show", "s", "--home", str(copy)])
+    assert (code, len(said.splitlines())) == (2, 1)
+    assert "knobs" in said
 
 
 def test_another_process_finds_the_package_and_imports_it_late(

@@ -1,5 +1,6 @@
 """The engine of a study, from the entry of its name."""
 
+from lsmtune.described import Absent
 from lsmtune.engine_traits import ENGINES, checked_engine
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
@@ -30,9 +31,18 @@ def engine_of(spec: StudySettings) -> Engine:
 def entry_of(name: EngineName) -> EngineEntry:
     """Return the entry of an engine that lsmtune knows; UserError if its package is unusable."""
     found = ENGINES[name]
+    if isinstance(found, Absent):
+        raise UserError(f"engine: {name!r} cannot run: {_missing(found)}")
     if not isinstance(found, EngineEntry):
         raise UserError(f"engine: {name!r} is no EngineEntry, so it makes no engine")
     return found
+
+
+def _missing(absent: Absent) -> str:
+    """Return what an engine needs to run that only a study describes."""
+    if absent.package is None:
+        return "it is an engine of a program; run the study from the program that has it"
+    return f"it is from the package {absent.package}; install this package"
 
 
 def add_engine(entry: EngineEntry) -> None:

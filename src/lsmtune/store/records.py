@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
+from lsmtune.described import remember_engine
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
@@ -65,6 +66,8 @@ class StoredStudy:
     @property
     def settings(self) -> StudySettings:
         """The checked settings; UserError if they are damaged, or if the engine is not known."""
+        if (kept := self.engine.get("described")) is not None:
+            remember_engine(self.engine_name, kept, self.name)
         if self.engine_name not in ENGINES:
             raise UserError(
                 f"study {self.name!r}: the engine {self.engine_name!r} is not known; install the "

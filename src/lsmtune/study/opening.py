@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from lsmtune.described import description
 from lsmtune.engines.base import Borrowed, Engine, EngineFacts, OwnBase
 from lsmtune.engines.option_files import base_text, check_readable
 from lsmtune.engines.registry import engine_of
@@ -86,6 +87,7 @@ class Prepared:
                 if one.origin is not None
             },
             "base": self.ground.base.model_dump(mode="json"),
+            **({} if (kept := description(self.spec.engine)) is None else {"described": kept}),
         }
 
 

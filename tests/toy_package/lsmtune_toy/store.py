@@ -13,11 +13,15 @@ from lsmtune.engines.entry import EngineEntry
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, Preset
 from lsmtune.knobs.types import Knob
+from lsmtune.metrics.definitions import Metric
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.trials import Base, Status, TrialResult, TrialSpec
 
 VERSION = "1.0"
-METRICS = ("write_amp", "read_amp", "live_sst_bytes")
+METRICS = (
+    "write_amp", "read_amp", "live_sst_bytes",
+    Metric("merged_runs", "runs", "lower", "sorted runs that merges have read"),
+)  # fmt: skip
 _MOST_RECORDS = 20_000
 
 CATALOGUE = Catalogue(
@@ -90,7 +94,7 @@ class Store:
         self.merges_all = spec.settings["merge"] == "all"
         self.buffer: set[int] = set()
         self.runs: list[set[int]] = []
-        self.written = 0
+        self.written = self.merged = 0
 
     def load(self, spec: TrialSpec) -> dict[str, float]:
         """Run the workload and return the metrics."""
@@ -104,6 +108,7 @@ class Store:
         return {
             "write_amp": self.written / records,
             "read_amp": float(len(self.runs)) + self.buffer_records / records,
+            "merged_runs": float(self.merged),
             "live_sst_bytes": float(sum(map(len, self.runs)) * spec.workload.record_bytes),
         }
 
@@ -121,6 +126,7 @@ class Store:
         while len(self.runs) > self.most_runs:
             merged = self.runs if self.merges_all else self.runs[-2:]
             kept = [] if self.merges_all else self.runs[:-2]
+            self.merged += len(merged)
             self.runs = [*kept, set[int]().union(*merged)]
             self.written += len(self.runs[-1])
 

@@ -1,0 +1,117 @@
+"""What a study keeps of an engine of another package: it can be shown when the package is gone.
+
+The description has the knobs and metrics, as data. Nothing of it runs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from lsmtune.engine_traits import ENGINES, EngineTraits
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import Catalogue, Preset
+from lsmtune.knobs.types import Knob, Value
+from lsmtune.metrics.definitions import Metric
+
+_METRIC = TypeAdapter(Metric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absent(EngineTraits):
+    """An engine that a study describes, and that this process does not have.
+
+    `package` is the name of its package with its version; None for an engine that a program added.
+    """
+
+    package: str | None
+
+
+class _Description(BaseModel):
+    """The description as it is stored. Keys of a newer lsmtune are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    package: str | None
+    summary: str
+    program: str
+    workloads: tuple[str, ...]
+    knobs: tuple[Knob, ...]
+    presets: tuple[Preset, ...]
+    notes: tuple[str, ...] = ()
+    defaults: dict[str, Value] = {}
+    metrics: tuple[str | dict[str, Any], ...] | None = None
+    full_size: bool = True
+    runs_here: bool = True
+
+
+def description(engine: str) -> dict[str, Any] | None:
+    """Return what a study keeps of an engine as JSON; None for an engine of lsmtune."""
+    if engine in ENGINES.built_in:
+        return None
+    entry = ENGINES[engine]
+    catalogue = entry.catalogue()
+    metrics = entry.metrics
+    return _Description(
+        package=ENGINES.package(engine),
+        summary=entry.summary,
+        program=entry.program,
+        workloads=entry.workloads,
+        knobs=catalogue.knobs,
+        presets=catalogue.presets,
+        notes=catalogue.notes,
+        defaults=dict(entry.defaults),
+        metrics=None
+        if metrics is None
+        else tuple(one if isinstance(one, str) else asdict(one) for one in metrics),
+        full_size=entry.full_size,
+        runs_here=entry.runs_here,
+    ).model_dump(mode="json", exclude_defaults=True)
+
+
+def remember_engine(engine: str, kept: object, study: str) -> None:
+    """Make the engine of a study known by its description, unless this process has the engine.
+
+    UserError if lsmtune cannot have stored the description.
+    """
+    if _is_here(engine):
+        return
+    try:
+        found = _Description.model_validate(kept)
+        metrics = None if found.metrics is None else tuple(map(_metric, found.metrics))
+    except ValidationError as error:
+        key = ".".join(map(str, error.errors()[0]["loc"])) or "the whole"
+        raise UserError(
+            f"engine of study {study!r}: the stored description is damaged: {key}"
+        ) from error
+    catalogue = Catalogue(
+        engine=engine, knobs=found.knobs, workload_parameters=(), presets=found.presets, starts=(),
+        notes=found.notes,
+    )  # fmt: skip
+    ENGINES.remember(
+        engine,
+        Absent(
+            name=engine,
+            summary=found.summary,
+            program=found.program,
+            workloads=found.workloads,
+            catalogue=lambda: catalogue,
+            defaults=found.defaults,
+            metrics=metrics,
+            full_size=found.full_size,
+            runs_here=found.runs_here,
+            package=found.package,
+        ),
+    )
+
+
+def _is_here(engine: str) -> bool:
+    """Return whether this process has the engine, and not only a description of it."""
+    try:
+        return not isinstance(ENGINES[engine], Absent)
+    except (KeyError, UserError):
+        return False
+
+
+def _metric(kept: str | Mapping[str, Any]) -> str | Metric:
+    return kept if isinstance(kept, str) else _METRIC.validate_python(kept)
