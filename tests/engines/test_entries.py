@@ -13,7 +13,7 @@ from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES, engines_of, runs
 from lsmtune.engines.registry import add_engine, entry_of
 from lsmtune.errors import UserError
-from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
+from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.workloads import PRESETS
 
@@ -24,7 +24,6 @@ OWN = ["rocksdb", "myrocks", "embedded", "tikv", "simulated"]
 def test_the_project_declares_the_entries_of_lsmtune() -> None:
     declared = tomllib.loads(PROJECT.read_text())["project"]["entry-points"]
     assert declared["lsmtune.engines"] == ENGINES.built_in
-    assert declared["lsmtune.optimizers"] == OPTIMIZERS.built_in
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -9,8 +9,8 @@ import pytest
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
+from lsmtune.optimizers.algorithms.guided import Guided
 from lsmtune.optimizers.base import Observation, Optimizer
-from lsmtune.optimizers.guided import Guided
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.testing.landscapes import SMOOTH, base_first, make_space, run, smooth
 from lsmtune.testing.optimizers import OptimizerConformance

@@ -6,9 +6,9 @@ import numpy as np
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
+from lsmtune.optimizers.algorithms.random import RandomSearch
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.judgement import incumbent
-from lsmtune.optimizers.random_search import RandomSearch
 
 _TRIES = 10
 ENOUGH = 8

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -11,8 +12,8 @@ from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.optimizers.base import Optimizer
 
 if TYPE_CHECKING:
+    from lsmtune.optimizers.algorithms.guided import Foretell
     from lsmtune.optimizers.base import Earlier
-    from lsmtune.optimizers.guided import Foretell
 
 
 def _module(name: str) -> Any:
@@ -45,24 +46,17 @@ def checked_optimizer(name: str, found: object) -> Maker:
     return found
 
 
-_ROOM = "lsmtune.optimizers"
+_FILES = Path(__file__).with_name("algorithms").glob("[a-z]*.py")
 _BUILT_IN: Mapping[str, str] = {
-    "tpe": f"{_ROOM}.tpe:tpe",
-    "gp-ucb": f"{_ROOM}.gp_ucb:GpUcb",
-    "guided": f"{_ROOM}.guided:Guided",
-    "nsga2": f"{_ROOM}.nsga2:nsga2",
-    "random": f"{_ROOM}.random_search:RandomSearch",
-    "bestconfig": f"{_ROOM}.bestconfig:BestConfig",
-    "genetic": f"{_ROOM}.genetic:Genetic",
-    "cdbtune": f"{_ROOM}.cdbtune:CdbTune",
-    "gp-ucb-autotikv": f"{_ROOM}.gp_ucb_published:PublishedGpUcb",
-    "genetic-jin2022": f"{_ROOM}.genetic:PublishedGenetic",
+    path.stem.replace("_", "-"): f"lsmtune.optimizers.algorithms.{path.stem}:make"
+    for path in sorted(_FILES)
 }
+"""The place of each optimizer of lsmtune. Its file has its name."""
 
 OPTIMIZERS: Entries[Maker] = Entries(
     "lsmtune.optimizers", "optimizer", _BUILT_IN, f"{__name__}:checked_optimizer"
 )
-"""What makes each optimizer, by name. pyproject.toml declares those of lsmtune, too."""
+"""What makes each optimizer, by name."""
 
 _REMOVED = ("forest", "cmaes", "qmc", "genetic-jin2022-small")
 """Optimizers of lsmtune 0.2; stored studies may have them."""
@@ -121,7 +115,7 @@ def make_optimizer(
     check_optimizer(text)
     name, _, given = text.partition(":")
     if name == _GUIDED and not given:
-        optimizer: Optimizer = _module("guided").Guided(foretelling())
+        optimizer: Optimizer = _module("algorithms.guided").Guided(foretelling())
     else:
         optimizer = _with_options(name, given) if given else OPTIMIZERS[name]()
     if not earlier:
@@ -133,7 +127,7 @@ def make_optimizer(
 def _with_options(name: str, given: str) -> Optimizer:
     if name != _WITH_OPTIONS:
         raise UserError(f"optimizer: {name} has no options; only {_WITH_OPTIONS} has options")
-    process = _module("gp_ucb")
+    process = _module("algorithms.gp_ucb")
     options = dict(part.partition("=")[::2] for part in given.split(","))
     try:
         made: Optimizer = process.GpUcb(process.UcbOptions.model_validate(options))

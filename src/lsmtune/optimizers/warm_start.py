@@ -8,9 +8,9 @@ import numpy as np
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.mapping import Measured, distances
+from lsmtune.optimizers.algorithms.gp_ucb import GpUcb
 from lsmtune.optimizers.base import Earlier, Observation, Optimizer, seen
 from lsmtune.optimizers.expectation import joined
-from lsmtune.optimizers.gp_ucb import GpUcb
 from lsmtune.optimizers.judgement import chosen_trials
 from lsmtune.optimizers.points import Points
 

@@ -36,7 +36,7 @@ are foretold, and their mean counts."""
 
 
 class Simulated:
-    """`lsmtune.optimizers.guided.Foretell`, by the simulator; what was told once is kept.
+    """`Foretell` of the optimizer guided, by the simulator; what was told once is kept.
 
     Limits on metrics that the simulator does not tell are left to the real runs.
     """

@@ -55,3 +55,6 @@ def _values(knob: Knob) -> list[Value]:
         return list(knob.drawn)
     low, high = knob.bounds()
     return [*knob.special_values, *range(int(low), int(high) + 1)]
+
+
+make = RandomSearch

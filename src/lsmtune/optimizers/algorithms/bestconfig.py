@@ -12,11 +12,11 @@ from scipy.stats import qmc
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
+from lsmtune.optimizers.algorithms.random import RandomSearch
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.judgement import ranking
 from lsmtune.optimizers.opening import next_start
 from lsmtune.optimizers.points import Points
-from lsmtune.optimizers.random_search import RandomSearch
 
 _ROUND = 6
 """Samples a round, k in the paper: small, so that budgets of some dozen trials see rounds."""
@@ -92,3 +92,6 @@ def _samples(dimensions: int, place: int, seed: Sequence[int]) -> Iterator[Float
     rng = np.random.default_rng(seed)
     yield qmc.LatinHypercube(dimensions, rng=rng).random(_ROUND)[place]
     yield from np.random.default_rng([*seed, place]).random((_TRIES, dimensions))
+
+
+make = BestConfig

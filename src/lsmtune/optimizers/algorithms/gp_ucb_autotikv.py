@@ -15,9 +15,9 @@ from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.learning.factors import Floats
 from lsmtune.learning.threads import one_thread
 from lsmtune.objective import limit_penalty
+from lsmtune.optimizers.algorithms.random import RandomSearch
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.judgement import chosen_trials, judged
-from lsmtune.optimizers.random_search import RandomSearch
 
 _RANDOM_ROUNDS = 10
 _RIDGE = 0.01
@@ -126,3 +126,6 @@ def _value(knob: Knob, number: float) -> Value:
     if knob.is_range:
         return knob.clip(float(number))
     return knob.drawn[min(max(round(float(number)), 0), len(knob.drawn) - 1)]
+
+
+make = PublishedGpUcb

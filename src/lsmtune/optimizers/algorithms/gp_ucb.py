@@ -14,12 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
+from lsmtune.optimizers.algorithms.random import RandomSearch
 from lsmtune.optimizers.base import Earlier, Observation, seen
 from lsmtune.optimizers.expectation import Expectation, expectation, joined
 from lsmtune.optimizers.judgement import chebyshev
 from lsmtune.optimizers.opening import ENOUGH, opening
 from lsmtune.optimizers.points import CandidateSearch
-from lsmtune.optimizers.random_search import RandomSearch
 
 
 class UcbOptions(BaseModel):
@@ -116,3 +116,6 @@ class GpUcb:
         if len(history) <= self._random_starts:
             return RandomSearch().ask(space, history, seed)
         return None
+
+
+make = GpUcb

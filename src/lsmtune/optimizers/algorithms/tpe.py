@@ -52,3 +52,6 @@ def _selected(history: Sequence[Observation]) -> Sequence[Observation]:
 def _sampler(seed: int) -> BaseSampler:
     # Pending runs are in the history already, scored as failed.
     return TPESampler(multivariate=True, n_startup_trials=1, constant_liar=False, seed=seed)
+
+
+make = tpe

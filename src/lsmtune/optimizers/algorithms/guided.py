@@ -13,9 +13,9 @@ import numpy as np
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
+from lsmtune.optimizers.algorithms.gp_ucb import GpUcb
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.expectation import corrected
-from lsmtune.optimizers.gp_ucb import GpUcb
 from lsmtune.optimizers.judgement import chebyshev
 from lsmtune.optimizers.opening import ENOUGH
 from lsmtune.optimizers.points import Points, neighbours
@@ -157,3 +157,6 @@ class _Pool:
         met = set(known)
         found = dict.fromkeys(self._space.at(place) for place in places.tolist())
         return [config for config in found if config not in met]
+
+
+make = Guided

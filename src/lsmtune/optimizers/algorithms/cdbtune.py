@@ -113,3 +113,6 @@ def _inside(places: Floats) -> Floats:
     """The places, those beyond an end of the scale thrown back from it."""
     back = 1 - np.abs(1 - np.abs(places) % 2)
     return np.asarray(np.minimum(back, np.nextafter(1.0, 0.0)))
+
+
+make = CdbTune

@@ -11,10 +11,10 @@ import numpy as np
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Config, Knob, Value
+from lsmtune.optimizers.algorithms.random import RandomSearch
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.judgement import ranking
 from lsmtune.optimizers.pending import ended
-from lsmtune.optimizers.random_search import RandomSearch
 
 _TRIES = 50
 
@@ -144,3 +144,6 @@ def _legal(space: KnobSpace, values: Mapping[str, Value]) -> Config:
         for knob in space.knobs
     }
     return space.legalise(here)
+
+
+make = Genetic
