@@ -63,7 +63,7 @@ def description(engine: str) -> dict[str, Any] | None:
         defaults=dict(entry.defaults),
         metrics=None
         if metrics is None
-        else tuple(one if isinstance(one, str) else asdict(one) for one in metrics),
+        else tuple(one if isinstance(one, str) else _kept(one) for one in metrics),
         full_size=entry.full_size,
         runs_here=entry.runs_here,
     ).model_dump(mode="json", exclude_defaults=True)
@@ -111,6 +111,11 @@ def _is_here(engine: str) -> bool:
         return not isinstance(ENGINES[engine], Absent)
     except (KeyError, UserError):
         return False
+
+
+def _kept(metric: Metric) -> dict[str, Any]:
+    """Return a metric as data; what its formula has given is in the stored runs."""
+    return {key: value for key, value in asdict(metric).items() if key != "formula"}
 
 
 def _metric(kept: str | Mapping[str, Any]) -> str | Metric:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.errors import ParseError
+from lsmtune.metrics.definitions import with_formulas
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import free_bytes
 from lsmtune.trials import Status, TrialResult
@@ -20,7 +21,10 @@ _NEXT_TO_NOTHING = 64 * KIB
 def attempted(measure: Callable[[], Measurement]) -> TrialResult:
     """Return the result of a trial that `measure` runs. It raises only bugs and other OSErrors."""
     try:
-        return TrialResult(status=Status.COMPLETE, measurement=measure())
+        measured = measure()
+        metrics = with_formulas(measured.metrics)
+        measured = measured.model_copy(update={"metrics": metrics})
+        return TrialResult(status=Status.COMPLETE, measurement=measured)
     except TrialFailedError as failure:
         return TrialResult(status=failure.status, reason=str(failure), bounds=failure.bounds)
     except ParseError as error:

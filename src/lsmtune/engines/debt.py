@@ -79,7 +79,5 @@ def charged(metrics: Mapping[str, float], debt: Debt, *, to_build: bool) -> dict
     if to_build:
         more["build_s"] = debt.seconds
     else:
-        more |= {"settle_s": debt.seconds, "total_s": debt.seconds}
-        operations = metrics["sustained_ops_s"] * metrics["total_s"]
-        found["sustained_ops_s"] = operations / (metrics["total_s"] + debt.seconds)
+        more["settle_s"] = debt.seconds
     return found | {name: found[name] + cost for name, cost in more.items() if name in found}

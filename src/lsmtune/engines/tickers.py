@@ -130,12 +130,9 @@ def read_metrics(statistics: Statistics) -> dict[str, float]:
 
 
 def time_metrics(operations: float, load_s: float, settle_s: float) -> dict[str, float]:
-    """Return times and rates for the operations of all clients, with and without settling."""
-    total_s = load_s + settle_s
+    """Return times, and the rate of the operations of all clients."""
     return {
         "load_s": load_s,
         "settle_s": settle_s,
-        "total_s": total_s,
         "throughput_ops_s": operations / load_s,
-        "sustained_ops_s": operations / total_s,
     }

@@ -5,8 +5,10 @@ it. If the workload only reads, metrics of written bytes are those of the build 
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Literal
 
 from lsmtune.entries import Known
@@ -28,6 +30,8 @@ class Metric:
     label          the name in a sentence; "": the name with spaces
     group          the heading under which a reference lists it
     shown          for each view, the kinds of workloads (write, read, mixed) for which it shows it
+    formula        gives it from the other metrics of a run, which it names as its arguments; None:
+                   the engine measures it
     needs_flushes  whether it depends on how many compactions ran: after a few flushes, by chance
     """
 
@@ -39,6 +43,7 @@ class Metric:
     group: str = "other"
     shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     needs_flushes: bool = False
+    formula: Callable[..., float] | None = field(default=None, compare=False)
 
     @property
     def told(self) -> str:
@@ -133,6 +138,7 @@ _BUILT_IN = (
     Metric("total_s", "s", "lower",
            "load_s + settle_s",
            label="load + settle time", group=_TIME,
+           formula=lambda load_s, settle_s: load_s + settle_s,
            shown=_on(importance="write", sweep="write")),
     Metric("throughput_ops_s", "ops/s", "higher",
            "operations per second during the load",
@@ -141,6 +147,7 @@ _BUILT_IN = (
     Metric("sustained_ops_s", "ops/s", "higher",
            "operations of the load / (load_s + settle_s)",
            label="sustained throughput", group=_TIME,
+           formula=lambda throughput_ops_s, load_s, total_s: throughput_ops_s * load_s / total_s,
            shown=_on(sweep="mixed")),
     Metric("rate_mb_s", "MiB/s", "higher",
            "user data per second during the load; db_bench prints this number as "
@@ -261,6 +268,23 @@ METRICS: Known[Metric] = Known(
     lambda entry: ((metric.name, metric) for metric in entry.own_metrics),
 )
 """The metrics by name: those of lsmtune, and those that other engines bring along."""
+
+
+def with_formulas(measured: Mapping[str, float], own: Iterable[Metric] = ()) -> dict[str, float]:
+    """Return the metrics of a run, and those that follow from them.
+
+    `own` has the metrics that only the engine has. A metric is left out if the run lacks one that
+    its formula needs, or for a division by 0.
+    """
+    found = dict(measured)
+    for one in (*METRICS.built_in.values(), *own):
+        if one.name in found or one.formula is None:
+            continue
+        needed = signature(one.formula).parameters
+        if found.keys() >= needed.keys():
+            with suppress(ZeroDivisionError):
+                found[one.name] = one.formula(**{name: found[name] for name in needed})
+    return found
 
 
 def shown_metrics(

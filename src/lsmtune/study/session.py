@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import VERSION
 from lsmtune.hosts.commander import Hosts
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Settings, Value
+from lsmtune.metrics.definitions import with_formulas
 from lsmtune.objective import Metrics
 from lsmtune.rescale import rescaled
 from lsmtune.simplified import Simplified
@@ -178,7 +180,8 @@ class Session:
 
     def _derived(self, task: Task, metrics: Metrics) -> Metrics:
         """Return the metrics of a run that follow from its config and its other metrics."""
+        derived = with_formulas(metrics, ENGINES[self.spec.engine].own_metrics)
         if self.ground.rule is None:
-            return {}
+            return derived
         space, scale = self.space_of(task.config), task.scale or self.spec.scale_value
-        return {MEMORY: full_memory(space, task.config, metrics, scale)}
+        return {**derived, MEMORY: full_memory(space, task.config, metrics, scale)}

@@ -78,14 +78,8 @@ class Trial:
             found |= self._probe(stored.table)
         else:
             found |= read_metrics(counted)
-        total_s = run.took_s + settle_s
         return Measurement(
-            metrics={
-                **found,
-                "settle_s": settle_s,
-                "total_s": total_s,
-                "sustained_ops_s": run.operations / total_s,
-            },
+            metrics={**found, "settle_s": settle_s},
             levels=(),
             stalls=stalls(counted),
             engine_version=version(after),
