@@ -88,8 +88,8 @@ class Entries(MutableMapping[str, T]):
         self._added[name] = entry
 
     def __delitem__(self, name: str) -> None:
-        """Remove an added entry; KeyError if it was not added."""
-        del self._added[name]
+        """Remove an entry that was added or remembered; KeyError if there is none."""
+        del (self._added if name in self._added else self._remembered)[name]
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names, those of lsmtune first."""

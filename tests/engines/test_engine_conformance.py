@@ -16,27 +16,28 @@ from lsmtune.engines.function import function_engine
 from lsmtune.engines.registry import entry_of
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob, Settings
+from lsmtune.metrics.definitions import Metric
 from lsmtune.testing.engines import EngineConformance
 from lsmtune.testing.scripted import ScriptedEngine, measured
 
 KNOBS = (
-    Knob(name="block_kib", area="cache", kind="int", unit="", low=4, high=64, log=True, default=16,
-         shapes=True, apply="restart", trade="Larger blocks need more memory."),
-    Knob(name="share", area="cache", kind="float", unit="", low=0.5, high=4, default=1.0,
-         shapes=False, apply="online", trade="A larger share leaves less for others."),
-    Knob(name="fast", area="paths", kind="bool", unit="", default=False, shapes=False,
-         apply="restart", trade="The fast way checks less."),
-)  # fmt: skip
+    Knob.integer("block_kib", 4, 64, default=16, log=True, trade="Larger blocks need more memory."),
+    Knob.real("share", 0.5, 4, default=1.0, shapes=False, apply="online"),
+    Knob.boolean("fast", default=False),
+    Knob.choice("order", ("key", "time"), default="key"),
+)
+PAUSE = Metric("pause_ms", unit="ms", better="lower", meaning="longest pause", label="pause")
 
 
 def benchmark(config: Settings, seed: int, workdir: str) -> dict[str, float]:
     assert Path(workdir).is_dir()
     speed = 1000 + 10 * float(config["block_kib"]) + 500 * bool(config["fast"])
-    return {"throughput_ops_s": speed, "read_amp": 1 + float(config["share"])}
+    pause = 10.0 if config["order"] == "time" else 20.0
+    return {"throughput_ops_s": speed, "read_amp": 1 + float(config["share"]), "pause_ms": pause}
 
 
 def of_function(function: Any = benchmark, **members: Any) -> EngineEntry:
-    metrics = ("throughput_ops_s", "read_amp")
+    metrics = ("throughput_ops_s", "read_amp", PAUSE)
     members = {"times_matter": False, "metrics": metrics, **members}
     return function_engine("mine", function, knobs=KNOBS, **members)
 
@@ -112,7 +113,7 @@ def test_a_function_that_raises_is_a_failed_trial(
 @pytest.mark.parametrize("value", [None, float("nan"), "fast"])
 def test_a_metric_that_is_no_number_is_unreadable(tmp_path: Path, value: Any) -> None:
     with pytest.raises(lsmtune.LsmtuneError, match="read_amp"):
-        tuned(tmp_path, of_function(lambda *_: {"throughput_ops_s": 1.0, "read_amp": value}))
+        tuned(tmp_path, of_function(lambda *_: {**benchmark(*_), "read_amp": value}))
 
 
 def test_what_a_function_does_not_measure_is_refused(tmp_path: Path) -> None:
@@ -123,3 +124,27 @@ def test_what_a_function_does_not_measure_is_refused(tmp_path: Path) -> None:
         of_function(metrics=("speed",))
     with pytest.raises(UserError, match="base"):
         tuned(tmp_path, of_function(), base=str(Path(__file__)))
+
+
+def test_a_function_has_a_metric_of_its_own(tmp_path: Path) -> None:
+    keys = {"objective": "pause_ms", "limits": ["pause_ms <= 1.5 * base"]}
+    result = tuned(tmp_path, of_function(), **keys)
+    assert result.claim.gain
+    assert {change.knob.name for change in result.claim.changes} == {"order"}
+    with pytest.raises(UserError, match="write_amp"):
+        tuned(tmp_path / "other", of_function(metrics=(replace(PAUSE, name="write_amp"),)))
+    with pytest.raises(UserError, match="objective"):
+        of_function(metrics=(replace(PAUSE, better=None),))
+
+
+def test_a_study_of_a_function_is_shown_by_another_process(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tuned(tmp_path, of_function(), objective="pause_ms")
+    capsys.readouterr()
+    del ENGINES["mine"]
+    for command in (["show", "s", "--json"], ["trials", "s", "--json"], ["export", "s"]):
+        assert run([*command, "--home", str(tmp_path)]) == 0
+    assert "pause_ms" in capsys.readouterr().out
+    assert run(["tune", "--study", "s", "--trials", "9", "--home", str(tmp_path)]) == 2
+    assert "'mine'" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from lsmtune.engines.entry import EngineEntry
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, Preset
 from lsmtune.knobs.types import Knob, Settings
-from lsmtune.metrics.definitions import METRICS, Metric, metric
+from lsmtune.metrics.definitions import Metric, metric
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.trials import Base, Status, TrialSpec
 
@@ -60,7 +60,7 @@ def function_engine(
         workloads=(_WORKLOAD,),
         catalogue=lambda: catalogue,
         defaults={"knobs": _ALL, "objective": names[0], "scale": "1"},
-        metrics=tuple(one.name if one.name in METRICS.built_in else one for one in returned),
+        metrics=tuple(metric(one, where).name if isinstance(one, str) else one for one in metrics),
         runs_here=times_matter,
         make=lambda _: FunctionEngine(
             catalogue, function, names, version=version, times_matter=times_matter

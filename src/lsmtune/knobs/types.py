@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf, log
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -19,6 +19,10 @@ _WIDER = 4
 _SIZES = ("default", "low", "high", "least", "most", "step")
 _SENTINEL = 64
 _TINY = 1e-9
+_OWN = {
+    "area": "knobs", "unit": "", "shapes": True, "apply": "restart", "trade": "", "flag": False,
+}  # fmt: skip
+"""Fields of a knob that an engine of its own need not give."""
 _NO_UNIT = ("", "ratio", "level")
 
 Settings = dict[str, Value]
@@ -135,6 +139,27 @@ class Knob(BaseModel):
             if not self.allows(value):
                 raise ValueError(f"{self.name}: the default or named value {value} is not allowed")
         return self
+
+    @classmethod
+    def integer(cls, name: str, low: int, high: int, *, default: int, **more: Any) -> Self:
+        """Return a knob of whole numbers for an engine of your own; `more` are other fields."""
+        return cls(name=name, kind="int", low=low, high=high, default=default, **{**_OWN, **more})
+
+    @classmethod
+    def real(cls, name: str, low: float, high: float, *, default: float, **more: Any) -> Self:
+        """Return a knob of real numbers for an engine of your own."""
+        return cls(name=name, kind="float", low=low, high=high, default=default, **{**_OWN, **more})
+
+    @classmethod
+    def boolean(cls, name: str, *, default: bool, **more: Any) -> Self:
+        """Return a switch for an engine of your own."""
+        return cls(name=name, kind="bool", default=default, **{**_OWN, **more})
+
+    @classmethod
+    def choice(cls, name: str, choices: Sequence[Value], *, default: Value, **more: Any) -> Self:
+        """Return a knob with a list of values for an engine of your own."""
+        given = {"choices": tuple(choices), "default": default, **_OWN, **more}
+        return cls(name=name, kind="categorical", **given)
 
     @property
     def is_range(self) -> bool:
