@@ -1,0 +1,66 @@
+"""The package of the how-to page "Add an engine": the page shows it, and its commands run."""
+
+import importlib
+import re
+import shlex
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from fakes.guests import install
+from lsmtune.cli.main import run
+from lsmtune.testing.engines import EngineConformance
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "examples" / "sqlite_engine"
+PAGE = (ROOT / "docs" / "how-to" / "add-an-engine.md").read_text()
+LANGUAGES = {"lsmtune_sqlite.py": "python", "pyproject.toml": "ini", "test_sqlite.py": "python"}
+COMMANDS = ["doctor", "knobs", "tune", "verify", "export"]
+FEWER = {"--trials": "8", "--pairs": "6"}
+COUNTED = ["--objective", "pages", "--accept-noise"]
+"""Times would not give a gain for certain."""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The installed package, with a shorter benchmark."""
+    points = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]["entry-points"]
+    monkeypatch.syspath_prepend(str(FOLDER))
+    install(tmp_path / "site", monkeypatch, "lsmtune-sqlite", engines=points["lsmtune.engines"])
+    module = importlib.import_module("lsmtune_sqlite")
+    monkeypatch.setattr(module, "RECORDS", 1000)
+    return module
+
+
+def test_the_page_shows_the_files() -> None:
+    assert {file.name for file in FOLDER.iterdir() if file.is_file()} == set(LANGUAGES)
+    for name, language in LANGUAGES.items():
+        assert f"```{language}\n{(FOLDER / name).read_text()}```" in PAGE, name
+
+
+class TestSqlite(EngineConformance):
+    """The engine of the page."""
+
+    @pytest.fixture
+    def entry(self, package: ModuleType) -> Any:
+        return package.SQLITE
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("package")
+def test_the_commands_of_the_page_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = re.search(r"test_own_engine.py -->\n```\n(.*?)```", PAGE, re.DOTALL)
+    assert shown is not None
+    commands = [shlex.split(line)[1:] for line in shown[1].splitlines()]
+    assert [command[0] for command in commands] == COMMANDS
+    for name, *words in commands:
+        few = [FEWER.get(before, word) for before, word in zip(["", *words], words, strict=False)]
+        more = {"tune": COUNTED, "verify": ["--accept-noise"]}.get(name, [])
+        assert run([name, *few, *more]) == 0, capsys.readouterr().err
+    assert "page_size" in (tmp_path / "settings.toml").read_text()
