@@ -177,9 +177,12 @@ def knob_value(catalogue: Catalogue, name: str, value: Any) -> Value:
         value = float(value)
     if knob.kind != "float" and isinstance(value, float) and value.is_integer():
         value = int(value)  # tables with empty cells write whole numbers as 4.0
-    if not isinstance(value, bool | int | float | str) or not is_possible(knob, value):
+    if not isinstance(value, bool | int | float | str) or not is_possible(
+        knob, value, catalogue.names
+    ):
         raise UserError(
-            f"knobs.{name}: value {value!r} is not allowed; allowed: {possible_text(knob)}"
+            f"knobs.{name}: value {value!r} is not allowed; allowed: "
+            f"{possible_text(knob, catalogue.names)}"
         )
     return value
 

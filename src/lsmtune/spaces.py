@@ -9,7 +9,7 @@ from typing import Any
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.families import option_name, with_families
+from lsmtune.knobs.families import with_families
 from lsmtune.knobs.full_size import inexact, scaled_value, small_space
 from lsmtune.knobs.memory import MemoryLimit, Records, memory, memtable_limit
 from lsmtune.knobs.rules.base import USUAL_VERSION
@@ -104,7 +104,7 @@ def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fra
     started = _started(spec, catalogue, settings)
     base = {**catalogue.scaled(started, factor), **spec.fixed, **load}
     if ground.rule is not None and spec.sweep is None:  # users name the levels of an experiment
-        selected = list(with_cores(selected, ground.rule.cores, base))
+        selected = list(with_cores(selected, ground.rule.cores, base, catalogue.names))
     knobs = tuple(_ranged(spec, knob.scaled(factor), base) for knob in selected)
     if not (published := catalogue.is_published(spec.knobs)):
         knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)
@@ -113,12 +113,17 @@ def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fra
     codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
     records = None if ground.rule is None else full_records(spec)
     limit_bytes = (
-        memory(base, records).total if spec.memory is None else parse_size(spec.memory, "memory")
+        memory(base, records, catalogue.names).total
+        if spec.memory is None
+        else parse_size(spec.memory, "memory")
     )
-    memtables = None if published else _memtable_limit(spec, base, factor)
+    memtables = None if published else _memtable_limit(spec, catalogue, base, factor)
     limit = MemoryLimit(limit_bytes, memtables, records)
     version = ground.rocksdb_version or USUAL_VERSION
-    space = KnobSpace(knobs, base, ground.open_files, limit, advice, codecs, version)
+    space = KnobSpace(
+        knobs, base, ground.open_files, limit, advice, codecs, version,
+        names=catalogue.names, rules=catalogue.rules,
+    )  # fmt: skip
     return space.fitted()
 
 
@@ -149,9 +154,10 @@ def _too_small(base: Settings, catalogue: Catalogue, scale: Fraction) -> str | N
     knob, value = found
     least = format_bytes(knob.least or 1)
     small = format_bytes(float(scaled_value(knob, value, scale)))
+    option = catalogue.names.option(knob.name)
     return (
-        f"at {scale}, {option_name(knob.name)} = {value} of the baseline would be {small}, but the "
-        f"smallest possible value is {least}; the smallest scale that works is "
+        f"at {scale}, {option} = {value} of the baseline would be {small}, but the smallest "
+        f"possible value is {least}; the smallest scale that works is "
         f"{_fitting_scale(base, catalogue, scale)}"
     )
 
@@ -240,12 +246,14 @@ def _of_study(spec: StudySettings, ground: Ground, knob: Knob) -> Knob:
     return knob.model_copy(update={"scales": True, "default": size, "low": low, "high": high})
 
 
-def _memtable_limit(spec: StudySettings, base: Settings, scale: float) -> int | None:
+def _memtable_limit(
+    spec: StudySettings, catalogue: Catalogue, base: Settings, scale: float
+) -> int | None:
     """Return how many bytes memtables may hold; None for experiments."""
     written = written_bytes(spec.workload)
     if written is None or spec.screen or spec.sweep:
         return None
-    return memtable_limit(base, written * scale / float(spec.scale_value))
+    return memtable_limit(base, written * scale / float(spec.scale_value), catalogue.names)
 
 
 def _ranged(spec: StudySettings, knob: Knob, base: Settings) -> Knob:

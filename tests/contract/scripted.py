@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 
-from lsmtune.knobs.families import option_name
+from lsmtune.knobs.families import PLAIN
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.metrics.measurement import Level, Measurement
 from lsmtune.testing.scripted import SCRIPTED, ScriptedEngine
@@ -67,7 +67,7 @@ def _value(name: str, trial: TrialSpec) -> float:
 
 def _factor(trial: TrialSpec) -> float:
     """How much the settings cost: large blocks, zstd and LevelDB are cheaper."""
-    named = {option_name(name): value for name, value in trial.settings.items()}
+    named = {PLAIN.option(name): value for name, value in trial.settings.items()}
     factor = 1.0
     for name in ("block_size", "block-size"):
         if name in named:

@@ -20,7 +20,7 @@ from lsmtune.engines.myrocks.options import (
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.families import FAMILY_SECTIONS, view, with_families
+from lsmtune.knobs.families import FAMILY_SECTIONS, PLAIN, with_families
 from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.option_text import read_value, struct_fields
 from lsmtune.knobs.space import KnobSpace
@@ -106,7 +106,7 @@ def test_any_config_is_told_so_that_it_can_be_read(seed: int) -> None:
     assert fields is not None
     tables = struct_fields(fields.pop("block_based_table_factory", "{}"))
     sections = {'CFOptions "default"': fields, 'TableOptions/BlockBasedTable "default"': tables}
-    own, before = view(want, "default"), view(BASE, "default")
+    own, before = PLAIN.view(want, "default"), PLAIN.view(BASE, "default")
     for knob in plain_knobs():
         family = knob.option is not None and knob.option.section in FAMILY_SECTIONS
         if family and knob.option is not None and knob.option.form in ("plain", "label"):

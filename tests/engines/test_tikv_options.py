@@ -78,7 +78,10 @@ def test_values_are_told_as_tikv_spells_them(name: str, value: object, told: obj
 @settings(max_examples=25)
 @given(seed=st.integers(0, 10_000))
 def test_any_config_is_written_so_that_it_is_read(seed: int) -> None:
-    space = KnobSpace(CATALOGUE.select("all"), RUNNING, 1024, MemoryLimit(memory_bytes(RUNNING)))
+    limit = MemoryLimit(memory_bytes(RUNNING, CATALOGUE.names))
+    space = KnobSpace(
+        CATALOGUE.select("all"), RUNNING, 1024, limit, names=CATALOGUE.names, rules=CATALOGUE.rules
+    )
     wanted = space.settings(space.sample(np.random.default_rng(seed)))
     told = {knob.name: as_told(knob, wanted[knob.name]) for knob in CATALOGUE.knobs}
     written = edited(FILE, told)

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from fakes.each import each
 from knobs.real import CAPTURED, CATALOGUE, captured, read_all
-from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import NORMALISATIONS, Context, normalise, refusals
-from lsmtune.knobs.families import option_name
+from lsmtune.knobs.constraints import ROCKSDB_RULES, Context, normalise, refusals
+from lsmtune.knobs.families import PLAIN
 from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.rules.base import Normalisation, Refusal
-from lsmtune.knobs.rules.refused import REFUSALS
 from lsmtune.knobs.space import value_at
 from lsmtune.knobs.types import Settings, Value
 
@@ -26,12 +24,11 @@ def normal(settings: Settings, **changes: Value) -> Settings:
     return normalise(settings | changes, Context(DEFAULTS, 1024))
 
 
-@each((*NORMALISATIONS, *REFUSALS), lambda rule: ", ".join(rule.needs))
+@each((*ROCKSDB_RULES.normalisations, *ROCKSDB_RULES.refusals), lambda rule: ", ".join(rule.needs))
 def test_rules_are_about_knobs_and_name_their_source(rule: Normalisation | Refusal) -> None:
     assert rule.source
     assert rule.needs
-    known = {option_name(knob.name) for knob in (*CATALOGUE.knobs, *load("tikv").knobs)}
-    assert set(rule.needs) <= known
+    assert set(rule.needs) <= {PLAIN.option(knob.name) for knob in CATALOGUE.knobs}
 
 
 @pytest.mark.parametrize("run", RUNS)

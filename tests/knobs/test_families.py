@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Preset, load
 from lsmtune.knobs.constraints import refusals
-from lsmtune.knobs.families import families, knob_name, lifted, option_name, view, with_families
+from lsmtune.knobs.families import PLAIN, with_families
 from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.workloads.presets import LOOKUP_FAMILIES
@@ -53,15 +53,15 @@ def test_a_family_that_the_load_has_not_is_unknown() -> None:
 def test_more_families_begin_as_the_default_one_is() -> None:
     more = with_families({"default.block_size": 4096, "cache_size": 8 * MIB}, FAMILIES)
     assert more["cf_stock.block_size"] == 4096
-    assert families(more) == ("default", *FAMILIES)
-    assert families({"block_size": 4096}) == (None,)
+    assert PLAIN.families(more) == ("default", *FAMILIES)
+    assert PLAIN.families({"block_size": 4096}) == (None,)
 
 
 def test_a_family_sees_its_own_options_and_those_of_the_database() -> None:
-    own = view(BASE | {"cf_stock.block_size": 8192}, "cf_stock")
+    own = PLAIN.view(BASE | {"cf_stock.block_size": 8192}, "cf_stock")
     assert own["block_size"] == 8192
     assert own["cache_size"] == BASE["cache_size"]
-    back = lifted({"block_size": 1024, "cache_size": 1}, "cf_stock", BASE)
+    back = PLAIN.lifted({"block_size": 1024, "cache_size": 1}, "cf_stock", BASE)
     assert back == {"cf_stock.block_size": 1024, "cache_size": 1}
 
 
@@ -87,13 +87,7 @@ def test_what_is_drawn_is_legal_in_every_family(seed: int) -> None:
     run = space.settings(config)
     assert memory_bytes(run) <= space.memory.limit_bytes
     for family in ("default", *FAMILIES):
-        own = view(run, family)
+        own = PLAIN.view(run, family)
         stop, slow = (own[f"level0_{n}_writes_trigger"] for n in ("stop", "slowdown"))
         assert own["level0_file_num_compaction_trigger"] <= slow <= stop  # type: ignore[operator]
     assert space.canonical(config) == config
-
-
-@given(name=st.sampled_from(sorted(BASE)))
-def test_names_come_apart_and_together(name: str) -> None:
-    for family in families([name]):
-        assert family is None or knob_name(family, option_name(name)) == name

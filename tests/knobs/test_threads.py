@@ -6,21 +6,21 @@ from hypothesis import strategies as st
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.families import option_name
 from lsmtune.knobs.threads import with_cores
 from lsmtune.knobs.types import Knob, Value
 
 ENGINES = ("rocksdb", "simulated", "myrocks", "tikv", "embedded")
-JOBS = {"max_background_jobs", "rocksdb.max-background-jobs"}
-PER_CORE = {"subcompactions", "num_bottom_pri_threads", "rocksdb.max-sub-compactions"}
+JOBS = {"max_background_jobs"}
+PER_CORE = {"subcompactions", "num_bottom_pri_threads"}
 ROCKSDB = load("rocksdb")
 
 
 def ranged(name: str, cores: int, base: Value | None = None, engine: str = "rocksdb") -> Knob:
     """Return the knob for a host, next to a knob that has nothing to do with threads."""
-    knob, other = load(engine).knob(name), ROCKSDB.knob("block_size")
+    catalogue, other = load(engine), ROCKSDB.knob("block_size")
+    knob = catalogue.knob(name)
     settings = {name: knob.default if base is None else base, "block_size": other.default}
-    found, unchanged = with_cores((knob, other), cores, settings)
+    found, unchanged = with_cores((knob, other), cores, settings, catalogue.names)
     assert unchanged == other
     return found
 
@@ -76,7 +76,7 @@ def test_with_cores_uses_the_names_of_tikv() -> None:
 def test_with_cores_does_not_exceed_what_the_engine_accepts() -> None:
     limited = load("tikv").limited({"rocksdb.max-background-jobs": 6})
     knob = limited.knob("rocksdb.max-background-jobs")
-    assert with_cores((knob,), 16, {knob.name: 4})[0].bounds() == (2, 6)
+    assert with_cores((knob,), 16, {knob.name: 4}, limited.names)[0].bounds() == (2, 6)
 
 
 def test_with_cores_keeps_lists_of_choices() -> None:
@@ -86,10 +86,11 @@ def test_with_cores_keeps_lists_of_choices() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_with_cores_changes_only_options_that_count_threads(engine: str) -> None:
-    knobs = load(engine).knobs
-    kept = with_cores(knobs, 100, load(engine).defaults(1))
+    catalogue = load(engine)
+    knobs, names = catalogue.knobs, catalogue.names
+    kept = with_cores(knobs, 100, catalogue.defaults(1), names)
     changed = [knob.name for knob, found in zip(knobs, kept, strict=True) if knob != found]
-    counting = [knob.name for knob in knobs if option_name(knob.name) in JOBS | PER_CORE]
+    counting = [knob.name for knob in knobs if names.option(knob.name) in JOBS | PER_CORE]
     assert changed == counting
     assert bool(changed) == (engine != "embedded")
 
@@ -99,13 +100,15 @@ def test_with_cores_of_any_host_allows_the_base_and_at_most_the_threads(
     engine: str, cores: int, base: int
 ) -> None:
     catalogue = load(engine)
-    threads = [knob for knob in catalogue.knobs if option_name(knob.name) in JOBS | PER_CORE]
+    names = catalogue.names
+    threads = [knob for knob in catalogue.knobs if names.option(knob.name) in JOBS | PER_CORE]
     settings = catalogue.defaults(1) | {knob.name: base for knob in threads}
-    for knob in with_cores(catalogue.knobs, cores, settings):
-        if knob.name not in JOBS | PER_CORE:
+    for knob in with_cores(catalogue.knobs, cores, settings, names):
+        option = names.option(knob.name)
+        if option not in JOBS | PER_CORE:
             continue
         low, high = knob.bounds()
-        most = max(4, 2 * cores) if knob.name in JOBS else cores
+        most = max(4, 2 * cores) if option in JOBS else cores
         assert low < high <= max(most, base)
         assert knob.allows(base) or base < (knob.least or 0)
         Knob.model_validate(knob.model_dump() | {"default": knob.clip(base)})

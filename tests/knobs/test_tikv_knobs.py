@@ -7,23 +7,27 @@ from hypothesis import strategies as st
 
 from fakes.each import each
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.families import family_of, option_name, view
 from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Knob, Settings, Value
 
 KIB, MIB = 1 << 10, 1 << 20
 CATALOGUE = load("tikv")
+NAMES = CATALOGUE.names
 BASE = {knob.name: knob.default for knob in CATALOGUE.knobs}
 DATA = "rocksdb.defaultcf."
 FLOW = "storage.flow-control."
 
 
 def make_space(names: str = "all", memory: float = 1, **changes: Value) -> KnobSpace:
-    base = BASE | {name.replace("__", "."): value for name, value in changes.items()}
-    limit = MemoryLimit(round(memory_bytes(base) * memory))
+    base = BASE | {
+        name.replace("__", ".").replace("_", "-"): value for name, value in changes.items()
+    }
+    limit = MemoryLimit(round(memory_bytes(base, NAMES) * memory))
     advice = tuple(start.settings for start in CATALOGUE.starts)
-    return KnobSpace(CATALOGUE.select(names), base, 1024, limit, advice)
+    return KnobSpace(
+        CATALOGUE.select(names), base, 1024, limit, advice, names=NAMES, rules=CATALOGUE.rules
+    )
 
 
 def run(**changes: Value) -> Settings:
@@ -60,18 +64,18 @@ def test_no_other_preset_stops_compactions(preset: str) -> None:
 
 
 def test_names_are_tikvs_and_families_are_told_apart() -> None:
-    assert family_of(f"{DATA}block-size") == "rocksdb.defaultcf"
-    assert family_of("rocksdb.max-background-jobs") is None
-    assert family_of("storage.block-cache.capacity") is None
-    assert option_name(f"{DATA}block-size") == "block-size"
-    assert option_name("rocksdb.writecf.write-buffer-size") == "write_buffer_size"
-    own = view(BASE | {"rocksdb.writecf.block-size": 4 * KIB}, "rocksdb.writecf")
+    assert NAMES.family(f"{DATA}block-size") == "rocksdb.defaultcf"
+    assert NAMES.family("rocksdb.max-background-jobs") is None
+    assert NAMES.family("storage.block-cache.capacity") is None
+    assert NAMES.option(f"{DATA}block-size") == "block-size"
+    assert NAMES.option("rocksdb.writecf.write-buffer-size") == "write_buffer_size"
+    own = NAMES.view(BASE | {"rocksdb.writecf.block-size": 4 * KIB}, "rocksdb.writecf")
     assert own["block-size"] == 4 * KIB
     assert own["cache_size"] == BASE["storage.block-cache.capacity"]
 
 
 def test_memtables_of_all_families_and_the_shared_cache_are_memory() -> None:
-    assert memory_bytes(BASE) == (128 * 5 * 3 + 32 * 5 + 1024) * MIB
+    assert memory_bytes(BASE, NAMES) == (128 * 5 * 3 + 32 * 5 + 1024) * MIB
 
 
 @pytest.mark.parametrize(
@@ -113,9 +117,8 @@ def test_a_file_size_counts_only_without_the_compaction_guard() -> None:
     guarded = make_space("autotikv")
     size = {f"{DATA}target-file-size-base": 64 * MIB}
     assert guarded.canonical(size) == guarded.default()
-    names = f"{DATA}target-file-size-base"
-    free = KnobSpace(CATALOGUE.select(names), BASE | {f"{DATA}enable-compaction-guard": False},
-                     1024, MemoryLimit(memory_bytes(BASE)))  # fmt: skip
+    name = f"{DATA}target-file-size-base"
+    free = make_space(name, rocksdb__defaultcf__enable_compaction_guard=False)
     assert dict(free.canonical(size)) == size
 
 

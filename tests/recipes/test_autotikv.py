@@ -10,7 +10,7 @@ import pytest
 
 from fakes.studies import opener
 from lsmtune.analysis.swept import SweptRun
-from lsmtune.knobs.families import option_name
+from lsmtune.knobs.families import PLAIN
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.autotikv import study
 from lsmtune.recipes.autotikv.numbers import FINDINGS, Claim, claims, too_small
@@ -35,8 +35,8 @@ def planted(trial: TrialSpec) -> TrialResult:
     Compaction helps all but blind writes. Filters have no effect, except in writecf: there 5 bits
     are best.
     """
-    own = {option_name(name): value for name, value in trial.settings.items()}
-    own |= {option_name(n): v for n, v in trial.settings.items() if n.startswith("defaultcf.")}
+    own = {PLAIN.option(name): value for name, value in trial.settings.items()}
+    own |= {PLAIN.option(n): v for n, v in trial.settings.items() if n.startswith("defaultcf.")}
     off, steps = bool(own["disable_auto_compactions"]), BLOCKS.index(int(own["block_size"]))
     slow = 1 + 0.2 * (4 - steps if trial.workload.name == "scanshort" else steps)
     slow *= (0.8 if trial.workload.name == "overwrite" else 3) if off else 1
@@ -163,7 +163,7 @@ def test_searches_use_only_published_values(results: Results) -> None:
     for part in results.parts.values():
         for tried in part.rounds:
             for name, value in tried.config.items():
-                bits = option_name(name) == "bloom_bits"
+                bits = PLAIN.option(name) == "bloom_bits"
                 assert value in ((5, 10, 15, 20) if bits else (False, True, *BLOCKS))
     assert len(results.parts["writeheavy"].rounds) == 9  # with the base all ten
     assert len(results.parts["pntlookup-b"].rounds) == ROUNDS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.studies import opener
-from lsmtune.knobs.families import option_name
+from lsmtune.knobs.families import PLAIN
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.base import Asked
 from lsmtune.recipes.compaction_style.numbers import claims, paper, tree
@@ -33,7 +33,7 @@ def level(number: int, mib: float) -> Level:
 
 def planted(trial: TrialSpec) -> TrialResult:
     """Return a result: universal writes less and is deeper; with TPC-C it uses more space."""
-    named = {option_name(name): value for name, value in trial.settings.items()}
+    named = {PLAIN.option(name): value for name, value in trial.settings.items()}
     universal = named["compaction_style"] == UNIVERSAL
     noise = 1 + 0.002 * (trial.seed % 5)
     sql = trial.workload.name == "tpcc"

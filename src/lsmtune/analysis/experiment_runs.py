@@ -9,7 +9,7 @@ from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse, block_ratio
 from lsmtune.errors import Argument, LsmtuneError
 from lsmtune.host_levels import THIS_MACHINE
-from lsmtune.knobs.families import option_name
+from lsmtune.knobs.families import PLAIN, Names
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level
@@ -144,7 +144,7 @@ def _flushes(study: Session, outcome: Outcome) -> Iterator[tuple[Cell, float]]:
                     if "flush_write_bytes" in run.metrics]  # fmt: skip
         written = min(measured, default=None)
     for cell, config in outcome.configs.items():
-        count = flushes(written, study.space.settings(config))
+        count = flushes(written, study.space.settings(config), study.space.names)
         if count is not None:
             yield cell, count
 
@@ -172,9 +172,9 @@ def written_bytes(load: Workload) -> float | None:
     return load.client_operations * load.threads * share * load.record_bytes
 
 
-def flushes(written: float | None, settings: Settings) -> float | None:
+def flushes(written: float | None, settings: Settings, names: Names = PLAIN) -> float | None:
     """Return how many times the written bytes fill the largest memtable; None if unknown."""
-    sizes = [float(v) for n, v in settings.items() if option_name(n) == "write_buffer_size"]
+    sizes = [float(v) for n, v in settings.items() if names.option(n) == "write_buffer_size"]
     if written is None or not sizes or max(sizes) <= 0:
         return None
     return written / max(sizes)

@@ -37,7 +37,7 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.study.history import History
 from lsmtune.study.ranking import Candidate, nearest_candidate
-from lsmtune.study.record import StudyRecord, read_record
+from lsmtune.study.record import StudyRecord, read_record, study_catalogue
 from lsmtune.trials import Base, Judgement
 from lsmtune.units import parse_size
 from lsmtune.verdict import LimitCheck
@@ -339,7 +339,8 @@ def _memory_limit(record: StudyRecord) -> int:
         return parse_size(spec.memory, "memory")
     if spaces is not None and spaces.ground.rule is not None:
         return spaces.at().full_size.memory.limit_bytes
-    return memory_bytes(base_runs[0].spec.settings) if base_runs else 0
+    names = study_catalogue(spec).names
+    return memory_bytes(base_runs[0].spec.settings, names) if base_runs else 0
 
 
 def _search_words(spec: StudySettings) -> str:

@@ -7,12 +7,11 @@ compactions on after the load, and the trial gets the costs.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from lsmtune.knobs.families import option_name
+from lsmtune.knobs.families import PLAIN, Names
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_jobs import Job
 
-_KNOBS = ("disable_auto_compactions", "disable-auto-compactions")
-"""The name of the option in RocksDB, and its name in TiKV."""
+_KNOB = "disable_auto_compactions"
 _MICROS = 1e6
 _BYTES = ("write_amp", "wal_inclusive_write_amp")
 
@@ -32,9 +31,9 @@ class Debt:
     jobs_s: float
 
 
-def owing(settings: Settings) -> frozenset[str]:
+def owing(settings: Settings, knob: str = _KNOB, names: Names = PLAIN) -> frozenset[str]:
     """Return the knobs that turn compactions off; with column families, one per family."""
-    return frozenset(n for n, value in settings.items() if option_name(n) in _KNOBS and value)
+    return frozenset(n for n, value in settings.items() if names.option(n) == knob and value)
 
 
 def paying(settings: Settings) -> Settings:

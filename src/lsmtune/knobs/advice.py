@@ -1,4 +1,4 @@
-"""What changing an option costs: for the options that findings of `inspect` name."""
+"""What changing an option of RocksDB costs: for the options that findings of `inspect` name."""
 
 import tomllib
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.defaults import version_number
 
 _FILE = "advice.toml"
@@ -88,7 +88,7 @@ def _by_direction(advice: _Advice) -> Iterator[tuple[Direction | None, Action]]:
 
 def _of_catalogue(name: str) -> tuple[Literal["online", "restart"], str]:
     """How to apply an option, and since when there is one, from its knob."""
-    for knob in load("rocksdb").knobs:
+    for knob in rocksdb_catalogue().knobs:
         option = knob.option
         if knob.name == name or (
             option is not None and option.field is None and option.key == name

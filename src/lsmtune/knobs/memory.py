@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from math import ceil, floor
 
-from lsmtune.knobs.families import families, option_name, view
+from lsmtune.knobs.families import PLAIN, Names
 from lsmtune.knobs.rules.base import number
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.units import format_bytes
@@ -18,8 +17,6 @@ CACHES = ("cache_size", "row_cache_size")
 TABLES = ("bloom_bits", "cache_index_and_filter_blocks", "block_size")
 """Options that decide how much memory a store needs."""
 
-_MANY = 64
-"""Size of the cache: the same lists of a few hundred names occur again and again."""
 _LIMITS = ("db_write_buffer_size",)
 _OF_TABLES = (
     "use_ribbon_filter", "optimize_filters_for_hits", "partition_filters", "index_type",
@@ -81,43 +78,45 @@ class Memory:
         return self.memtables + self.caches + self.filters + self.indexes
 
 
-def memory(settings: Mapping[str, Value], records: Records | None = None) -> Memory:
+def memory(
+    settings: Mapping[str, Value], records: Records | None = None, names: Names = PLAIN
+) -> Memory:
     """Return the memory of a tree with these records; without records, tables take none.
 
     Missing options take no memory. The records are those of the first column family.
     """
-    known = _of_memory(settings)
-    own = view(known, families(settings)[0])
+    known = names.chosen(settings, _MEMORY)  # a view of all others would cost most of the time
+    own = names.view(known, names.families(settings)[0])
     filters, indexes = (0, 0) if records is None else _tables(own, records)
     caches = sum(_bytes(own, name) for name in CACHES)
-    return Memory(memtable_bytes(settings), caches, filters, indexes)
+    return Memory(memtable_bytes(settings, names), caches, filters, indexes)
 
 
-def memory_bytes(settings: Mapping[str, Value]) -> int:
+def memory_bytes(settings: Mapping[str, Value], names: Names = PLAIN) -> int:
     """Return the maximum memory of memtables, block cache and row cache together."""
-    return memory(settings).total
+    return memory(settings, names=names).total
 
 
-def memtable_bytes(settings: Mapping[str, Value]) -> int:
+def memtable_bytes(settings: Mapping[str, Value], names: Names = PLAIN) -> int:
     """Return the maximum memory of the memtables of all column families.
 
     db_write_buffer_size, if set, limits them together. Missing options take no memory.
     """
-    known = _of_memory(settings)
+    known = names.chosen(settings, _MEMORY)
     memtables = sum(
         _bytes(own, "write_buffer_size") * _bytes(own, "max_write_buffer_number")
-        for own in (view(known, family) for family in families(settings))
+        for own in (names.view(known, family) for family in names.families(settings))
     )
-    budget = _bytes(view(known, None), "db_write_buffer_size")
+    budget = _bytes(names.view(known, None), "db_write_buffer_size")
     return min(memtables, budget) if budget else memtables
 
 
-def memtable_limit(base: Settings, written_bytes: float) -> int:
+def memtable_limit(base: Settings, written_bytes: float, names: Names = PLAIN) -> int:
     """Return how many bytes the memtables of a config may hold.
 
     It is 1/8 of the bytes that the workload writes, and at least the memtables of the baseline.
     """
-    return max(int(written_bytes / FEWEST_FLUSHES), memtable_bytes(base))
+    return max(int(written_bytes / FEWEST_FLUSHES), memtable_bytes(base, names))
 
 
 def _tables(settings: Settings, records: Records) -> tuple[int, int]:
@@ -168,16 +167,6 @@ def _records_per_block(settings: Settings, records: Records) -> int:
     return max(1, fitting if almost_full else ceil(size / record))
 
 
-def _of_memory(settings: Mapping[str, Value]) -> Settings:
-    """The few options that take memory: a view of all the others would cost most of the time."""
-    return {name: settings[name] for name in _memory_names(tuple(settings))}
-
-
-@lru_cache(maxsize=_MANY)
-def _memory_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in names if option_name(name) in _MEMORY)
-
-
 def _bytes(settings: Mapping[str, Value], name: str) -> int:
     return int(number(settings, name)) if name in settings else 0
 
@@ -188,30 +177,31 @@ class MemoryLimit:
 
     `memtables`, if given, limits the memtables alone: if they hold a large part of the written
     bytes, a short run never flushes them, and its write amplification means nothing. With
-    `records`, index and filter blocks outside the block cache count too.
+    `records`, index and filter blocks outside the block cache count too. The methods take the form
+    of the engine's names.
     """
 
     limit_bytes: int
     memtables: int | None = None
     records: Records | None = None
 
-    def excess(self, settings: Settings, option: str) -> int:
+    def excess(self, settings: Settings, option: str, names: Names = PLAIN) -> int:
         """Return by how many bytes the settings exceed the limits on a memory option."""
-        over = memory(settings, self.records).total - self.limit_bytes
+        over = memory(settings, self.records, names).total - self.limit_bytes
         if option not in MEMTABLES or self.memtables is None:
             return over
-        return max(over, memtable_bytes(settings) - self.memtables)
+        return max(over, memtable_bytes(settings, names) - self.memtables)
 
-    def violation(self, settings: Settings) -> str | None:
+    def violation(self, settings: Settings, names: Names = PLAIN) -> str | None:
         """Return the message if the settings exceed a limit, or None."""
-        memtables = memtable_bytes(settings)
+        memtables = memtable_bytes(settings, names)
         if self.memtables is not None and memtables > self.memtables:
             return (
                 f"memtables (write_buffer_size x max_write_buffer_number) hold "
                 f"{format_bytes(memtables)}, but at most {format_bytes(self.memtables)} are "
                 f"allowed: the workload must fill its memtables {FEWEST_FLUSHES} times"
             )
-        used = memory(settings, self.records)
+        used = memory(settings, self.records, names)
         if used.total <= self.limit_bytes:
             return None
         tables = used.filters + used.indexes

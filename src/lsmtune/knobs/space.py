@@ -7,11 +7,11 @@ from math import inf
 import numpy as np
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.constraints import broken_rules, normalise, refusals
-from lsmtune.knobs.families import family_of, option_name, view
+from lsmtune.knobs.constraints import ROCKSDB_RULES, broken_rules, normalise, refusals
+from lsmtune.knobs.families import PLAIN, Names
 from lsmtune.knobs.full_size import FullSize
 from lsmtune.knobs.memory import CACHES, MEMTABLES, TABLES, Memory, MemoryLimit, memory
-from lsmtune.knobs.rules.base import USUAL_VERSION, Context, Refusal
+from lsmtune.knobs.rules.base import USUAL_VERSION, Context, Refusal, Rules
 from lsmtune.knobs.rules.refused import CODEC_KNOBS, has_codec
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 
@@ -35,7 +35,8 @@ class KnobSpace:
     `base` holds a value for every option that the engine is given; the tuned ones among them
     are where tuning starts. `open_files` is how many a process may have (soft ulimit). `advice`
     are settings that are worth a try early. `codecs` are those that are linked into the engine,
-    by its own names (None: not known). The rules are those of RocksDB `version`. A config of the
+    by its own names (None: not known). Of RocksDB's rules, those of its `version` hold. `names` has
+    the form of the engine's names, and `rules` its rules. A config of the
     space has a value for each tuned knob, and is *canonical*: what the engine really runs. The
     space of a small tree has the `full` size; each of its configs must be legal there too.
     """
@@ -48,12 +49,16 @@ class KnobSpace:
     codecs: frozenset[str] | None = None
     version: str = USUAL_VERSION
     full: FullSize | None = None
+    names: Names = PLAIN
+    rules: Rules = ROCKSDB_RULES
     _context: Context = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        context = Context(self.base, self.open_files, self.codecs, self.knobs, self.version)
+        context = Context(
+            self.base, self.open_files, self.codecs, self.knobs, self.version, self.names
+        )
         object.__setattr__(self, "_context", context)
-        if (violation := self.memory.violation(self.base)) is not None:
+        if (violation := self._memory_violation(self.base)) is not None:
             raise UserError(
                 f"memory: the baseline exceeds the memory limit: {violation}; "
                 "raise the limit or change the baseline"
@@ -71,7 +76,8 @@ class KnobSpace:
     def full_memory(self, config: Mapping[str, Value]) -> Memory:
         """Return the estimated memory of the full-size tree with a config."""
         whole = self.full_size
-        return memory(whole.settings(self.at_full_size(config)), whole.memory.records)
+        settings = whole.settings(self.at_full_size(config))
+        return memory(settings, whole.memory.records, self.names)
 
     def fitted(self) -> "KnobSpace":
         """The space without the values that a search does not draw or the host does not run.
@@ -86,20 +92,20 @@ class KnobSpace:
         """The options that take memory where every tuned one has its lowest value."""
         lowest: Settings = {k.name: k.bounds()[0] for k in self._of(_MEMORY_KNOBS)}
         lowest |= {k.name: 0 for k in self._of(CACHES) if 0 in k.special_values}
-        lowest |= {k.name: _least_table(k) for k in self._of(self._tables)}
+        lowest |= {k.name: self._least_table(k) for k in self._of(self._tables)}
         settings = self.settings(lowest)
-        return {n: v for n, v in settings.items() if option_name(n) in self._memory_names}
+        return {n: v for n, v in settings.items() if self.names.option(n) in self._memory_names}
 
     def _affordable(self, knob: Knob, least: Settings) -> Knob:
         """The knob without round values that exceed the memory limit whatever the others are."""
-        if not knob.grid or option_name(knob.name) not in _MEMORY_KNOBS:
+        if not knob.grid or self.names.option(knob.name) not in _MEMORY_KNOBS:
             return knob
-        fitting = (v for v in knob.grid if not self.memory.violation({**least, knob.name: v}))
+        fitting = (v for v in knob.grid if not self._memory_violation({**least, knob.name: v}))
         base = self.base[knob.name]
         return knob.up_to(max([*fitting, *(v for v in knob.grid if v == base)], default=-inf))
 
     def _fitted(self, knob: Knob) -> Knob:
-        option = option_name(knob.name)
+        option = self.names.option(knob.name)
         if option == "open_files":
             runs = (self.settings({knob.name: choice})[knob.name] for choice in knob.choices)
             return knob.model_copy(update={"choices": tuple(dict.fromkeys(runs))})
@@ -116,7 +122,7 @@ class KnobSpace:
 
     def settings(self, config: Mapping[str, Value]) -> Settings:
         """All settings of a config, as the engine will run them."""
-        return normalise({**self.base, **config}, self._context)
+        return normalise({**self.base, **config}, self._context, self.rules)
 
     def canonical(self, values: Mapping[str, Value]) -> Config:
         """The values as the engine will run them: what differs only in name becomes equal."""
@@ -133,8 +139,8 @@ class KnobSpace:
     def violations(self, config: Mapping[str, Value]) -> list[str]:
         """Every reason why the config must not be run; empty for a legal one."""
         settings = self.settings(config)
-        memory = self.memory.violation(settings)
-        found = refusals(settings, self._context) + ([memory] if memory else [])
+        memory = self._memory_violation(settings)
+        found = refusals(settings, self._context, self.rules) + ([memory] if memory else [])
         return found if self.full is None else found + self.full.violations(config, settings)
 
     def starts(self) -> tuple[Config, ...]:
@@ -181,7 +187,7 @@ class KnobSpace:
             config = self._config(settings)
             if not self.violations(config):
                 return config
-            memory = (k for k in self.knobs if option_name(k.name) in self._memory_names)
+            memory = (k for k in self.knobs if self.names.option(k.name) in self._memory_names)
             redrawn = self._drawn(memory, rng)
             settings = self._repaired({**settings, **redrawn})
         return self.legalise(config)
@@ -207,7 +213,7 @@ class KnobSpace:
         settings = self._repaired(values)
         order = (*MEMTABLES, *CACHES) if memtables_first else _SHRINK_ORDER
         for knob in self._of((*order, *self._tables)):
-            if self.memory.excess(settings, option_name(knob.name)) > 0:
+            if self._memory_excess(settings, knob) > 0:
                 settings = self._repaired({**settings, knob.name: self._shrunk(knob, settings)})
         config = self._config(settings)
         if not self.violations(config):
@@ -223,7 +229,7 @@ class KnobSpace:
 
     def with_free_memory_cached(self, config: Config) -> Config:
         """The config with its free memory in the block cache, up to the cache of the base."""
-        free = self.memory.limit_bytes - memory(self.settings(config)).total
+        free = self.memory.limit_bytes - memory(self.settings(config), names=self.names).total
         for knob in self._of(("cache_size",)):
             size, base = int(config[knob.name]), int(self.base[knob.name])
             larger = self.canonical({**config, knob.name: knob.floor(min(size + free, base))})
@@ -231,16 +237,25 @@ class KnobSpace:
                 return larger
         return config
 
+    def _memory_violation(self, settings: Settings) -> str | None:
+        return self.memory.violation(settings, self.names)
+
+    def _memory_excess(self, settings: Settings, knob: Knob) -> int:
+        return self.memory.excess(settings, self.names.option(knob.name), self.names)
+
     def _of(self, names: tuple[str, ...]) -> list[Knob]:
         """The tuned ones among the knobs of these options, in their order."""
-        return [knob for name in names for knob in self.knobs if option_name(knob.name) == name]
+        return [
+            knob for name in names for knob in self.knobs if self.names.option(knob.name) == name
+        ]
 
     def _shrunk(self, knob: Knob, settings: Settings) -> Value:
         """The largest value of a memory knob that fits; the smallest where none does."""
-        option, own = option_name(knob.name), view(settings, family_of(knob.name))
+        option = self.names.option(knob.name)
+        own = self.names.view(settings, self.names.family(knob.name))
         if option in TABLES:
             return self._smaller_tables(knob, settings)
-        over, value = self.memory.excess(settings, option), int(settings[knob.name])
+        over, value = self._memory_excess(settings, knob), int(settings[knob.name])
         if option == "max_write_buffer_number":
             wanted = value + (-over // int(own["write_buffer_size"]))
         elif option == "write_buffer_size":
@@ -268,8 +283,15 @@ class KnobSpace:
         """The nearest value with which tables need little enough memory; the least if none does."""
         here = place_of(knob, settings[knob.name])
         nearest = sorted(knob.drawn, key=lambda value: abs(place_of(knob, value) - here))
-        fitting = (v for v in nearest if not self.memory.violation({**settings, knob.name: v}))
-        return next(fitting, _least_table(knob))
+        fitting = (v for v in nearest if not self._memory_violation({**settings, knob.name: v}))
+        return next(fitting, self._least_table(knob))
+
+    def _least_table(self, knob: Knob) -> Value:
+        """The value of an option of tables with which tables need the least memory."""
+        option = self.names.option(knob.name)
+        if option == "bloom_bits":
+            return -1 if -1 in knob.special_values else knob.bounds()[0]
+        return True if option == "cache_index_and_filter_blocks" else knob.drawn[-1]
 
     @property
     def _tables(self) -> tuple[str, ...]:
@@ -284,7 +306,7 @@ class KnobSpace:
         """The settings of the values, with what RocksDB would refuse repaired where it can be."""
         settings = self.settings(values)
         for _ in range(_REPAIRS):
-            broken = broken_rules(settings, self._context)
+            broken = broken_rules(settings, self._context, self.rules)
             way = next((way for rule in broken for way in self._ways(rule, settings)), None)
             if way is None:
                 break
@@ -350,11 +372,3 @@ def _settled(knob: Knob, value: Value) -> Value:
     if knob.allows(value) and not knob.grid:
         return value
     return knob.clip(value)
-
-
-def _least_table(knob: Knob) -> Value:
-    """The value of an option of tables with which tables need the least memory."""
-    option = option_name(knob.name)
-    if option == "bloom_bits":
-        return -1 if -1 in knob.special_values else knob.bounds()[0]
-    return True if option == "cache_index_and_filter_blocks" else knob.drawn[-1]

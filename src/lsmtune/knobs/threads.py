@@ -6,17 +6,19 @@ Nobody deploys 16 background jobs on 2 cores. A trial with them measures how thr
 from collections.abc import Iterable
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.families import option_name
+from lsmtune.knobs.families import PLAIN, Names
 from lsmtune.knobs.types import Knob, Settings
 
-_JOBS = ("max_background_jobs", "rocksdb.max-background-jobs")
-_PER_CORE = ("subcompactions", "num_bottom_pri_threads", "rocksdb.max-sub-compactions")
+_JOBS = "max_background_jobs"
+_PER_CORE = ("subcompactions", "num_bottom_pri_threads")
 _LEAST_JOBS = 4
 """The end of the range on one core or two."""
 _JOBS_PER_CORE = 2
 
 
-def with_cores(knobs: Iterable[Knob], cores: int, base: Settings) -> tuple[Knob, ...]:
+def with_cores(
+    knobs: Iterable[Knob], cores: int, base: Settings, names: Names = PLAIN
+) -> tuple[Knob, ...]:
     """Return the knobs with ranges of threads for a host with this number of usable cores.
 
     Background jobs reach up to twice the cores, at least 4. The parts of a compaction and the
@@ -28,20 +30,20 @@ def with_cores(knobs: Iterable[Knob], cores: int, base: Settings) -> tuple[Knob,
     one core. UserError if no knob is left.
     """
     asked = tuple(knobs)
-    ranged = (_with_cores(knob, cores, base) for knob in asked)
+    ranged = (_with_cores(knob, names.option(knob.name), cores, base) for knob in asked)
     kept = tuple(knob for knob in ranged if knob is not None)
     if asked and not kept:
-        names = ", ".join(knob.name for knob in asked)
+        listed = ", ".join(knob.name for knob in asked)
         raise UserError(
-            f"knobs: only one value of {names} suits the number of usable CPU cores ({cores}); "
+            f"knobs: only one value of {listed} suits the number of usable CPU cores ({cores}); "
             "name other knobs too"
         )
     return kept
 
 
-def _with_cores(knob: Knob, cores: int, base: Settings) -> Knob | None:
+def _with_cores(knob: Knob, option: str, cores: int, base: Settings) -> Knob | None:
     """Return the knob with its range for the cores; None if only the value of the base is left."""
-    most = _most_threads(option_name(knob.name), cores)
+    most = _most_threads(option, cores)
     if most is None or not knob.is_range:
         return knob
     high = most if knob.most is None else min(most, knob.most)
@@ -52,6 +54,6 @@ def _with_cores(knob: Knob, cores: int, base: Settings) -> Knob | None:
 
 def _most_threads(option: str, cores: int) -> int | None:
     """Return the end of the option's range; None for options that do not count these threads."""
-    if option in _JOBS:
+    if option == _JOBS:
         return max(_LEAST_JOBS, _JOBS_PER_CORE * cores)
     return cores if option in _PER_CORE else None

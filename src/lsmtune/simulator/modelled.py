@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.constraints import refusals
 from lsmtune.knobs.possible import down_to_zero
 from lsmtune.knobs.types import Knob, Special, Value
@@ -33,7 +33,7 @@ def modelled(knob: Knob) -> Knob:
 
 def why_unmodelled(knobs: Mapping[str, Value]) -> str | None:
     """Return why a run with these values of RocksDB's knobs cannot be predicted, or None."""
-    catalogue, known = load("rocksdb"), known_knobs()
+    catalogue, known = rocksdb_catalogue(), known_knobs()
     for name, value in knobs.items():
         if name not in known:
             continue

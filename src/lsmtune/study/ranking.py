@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
 
-from lsmtune.knobs.families import option_name
+from lsmtune.knobs.families import PLAIN
 from lsmtune.knobs.types import Config
 from lsmtune.limits import Limit
 from lsmtune.objective import (
@@ -97,7 +97,7 @@ def cautious_metrics(
 
 
 def _is_universal(config: Config) -> bool:
-    styles = (value for name, value in config.items() if option_name(name) == _STYLE)
+    styles = (value for name, value in config.items() if PLAIN.option(name) == _STYLE)
     return any(style == _UNIVERSAL for style in styles)
 
 

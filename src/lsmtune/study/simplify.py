@@ -12,7 +12,6 @@ from math import log
 from statistics import fmean
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.families import family_of, option_name
 from lsmtune.knobs.memory import CACHES, MEMTABLES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
@@ -114,7 +113,7 @@ def units_of(space: KnobSpace, config: Config) -> list[Unit]:
     """
     groups: dict[tuple[str, str | None], list[str]] = {}
     for name in config.differing(space.default()):
-        groups.setdefault(_group(name), []).append(name)
+        groups.setdefault(_group(space, name), []).append(name)
     units = [tuple(names) for names in groups.values()]
     while (pair := _tied(space, config, units)) is not None:
         units = [unit for unit in units if unit not in pair] + [pair[0] + pair[1]]
@@ -128,11 +127,11 @@ def without(space: KnobSpace, config: Config, units: Sequence[Unit]) -> Config |
     return None if space.violations(changed) else changed
 
 
-def _group(name: str) -> tuple[str, str | None]:
-    option = option_name(name)
+def _group(space: KnobSpace, name: str) -> tuple[str, str | None]:
+    option = space.names.option(name)
     if option in _MEMORY:
         return "memory", None
-    return ("level 0", family_of(name)) if option in _LEVEL0 else (name, None)
+    return ("level 0", space.names.family(name)) if option in _LEVEL0 else (name, None)
 
 
 def _tied(space: KnobSpace, config: Config, units: Sequence[Unit]) -> tuple[Unit, Unit] | None:

@@ -6,13 +6,13 @@ from functools import cache
 
 import numpy as np
 
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 from lsmtune.optimizers.base import Observation, Optimizer
 
-CATALOGUE = load("rocksdb")
+CATALOGUE = rocksdb_catalogue()
 CACHE = CATALOGUE.knob("cache_size")
 """The block cache has its full size, so that memory leaves room for a search."""
 

@@ -1,17 +1,25 @@
 """The engine embedded: RocksDB, LevelDB and LMDB under lsmtune's driver."""
 # ruff: noqa: PLC0415 - commands that start no engine read the entry
 
-from functools import partial
+from functools import cache
+from importlib.resources import files
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.catalogue import Catalogue, read_catalogue
+from lsmtune.knobs.constraints import ROCKSDB_RULES
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DRIVER
 from lsmtune.workloads import workloads_of
 
 _NAME = "embedded"
+
+
+@cache
+def _catalogue() -> Catalogue:
+    folder = files(__name__).joinpath("catalogue")
+    return read_catalogue(_NAME, folder, rules=ROCKSDB_RULES, store="RocksDB")
 
 
 def _make(spec: StudySettings) -> Engine:
@@ -47,7 +55,7 @@ EMBEDDED = EngineEntry(
     summary="RocksDB, LevelDB and LMDB under one driver",
     program=DRIVER,
     workloads=workloads_of(_NAME),
-    catalogue=partial(load, _NAME),
+    catalogue=_catalogue,
     defaults={"knobs": "all", "objective": "total_s", "scale": "1"},
     make=_make,
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.embedded import EMBEDDED
 from lsmtune.engines.embedded.measure import measure
 from lsmtune.engines.embedded.plans import store_of
 from lsmtune.engines.embedded.trial import Trial
@@ -13,7 +14,7 @@ from lsmtune.engines.libraries.loaded import Loaded
 from lsmtune.engines.rocksdb.bench import Files
 from lsmtune.engines.rocksdb.driver.client import Client
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
 from lsmtune.trials import Base, Origin, Status, TrialSpec
@@ -45,7 +46,7 @@ class Embedded:
     @cached_property
     def catalogue(self) -> Catalogue:
         """The store, and the settings that stores have in common."""
-        return load(self.name)
+        return EMBEDDED.catalogue()
 
     @property
     def library(self) -> Origin:

@@ -12,7 +12,7 @@ from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
 from lsmtune.engines.rocksdb.measure import check_found
 from lsmtune.engines.rocksdb.options import read_settings
 from lsmtune.engines.tickers import table_levels, time_metrics
-from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
 from lsmtune.metrics.log_jobs import bytes_by_level
@@ -99,7 +99,7 @@ def _as_run(settings: Settings, folder: Path) -> dict[str, str]:
 
     TrialFailedError if they are not those of the trial. The other stores write no such file.
     """
-    found = read_settings(load_catalogue("rocksdb"), newest_options(folder).read_text())
+    found = read_settings(rocksdb_catalogue(), newest_options(folder).read_text())
     actual = {name: found[name] for name in settings if name in found and name != "cache_size"}
     check_as_given("RocksDB", [
         f"option {name} is {value}, but the trial set {settings[name]}"

@@ -1,14 +1,28 @@
 """The engine myrocks: RocksDB in a private MariaDB server, loaded by sysbench."""
 
-from functools import partial
+from functools import cache
+from importlib.resources import files
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.catalogue import Catalogue, by_family, read_catalogue, rocksdb_catalogue
+from lsmtune.knobs.constraints import ROCKSDB_RULES
 from lsmtune.spec import StudySettings
 from lsmtune.workloads import workloads_of
 
 _NAME = "myrocks"
+
+
+@cache
+def _catalogue() -> Catalogue:
+    """Return the catalogue: RocksDB's options, those of column families once per family."""
+    return read_catalogue(
+        _NAME,
+        files(__name__).joinpath("catalogue"),
+        knobs=by_family(rocksdb_catalogue().knobs),
+        rules=ROCKSDB_RULES,
+        store="RocksDB",
+    )
 
 
 def _make(spec: StudySettings) -> Engine:
@@ -22,7 +36,7 @@ MYROCKS = EngineEntry(
     summary="RocksDB in a private MariaDB server",
     program="mariadbd",
     workloads=workloads_of(_NAME),
-    catalogue=partial(load, _NAME),
+    catalogue=_catalogue,
     defaults={"knobs": "mixed"},
     exports=("my.cnf",),
     full_size=False,

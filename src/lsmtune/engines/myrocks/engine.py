@@ -16,6 +16,7 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
+from lsmtune.engines.myrocks import MYROCKS
 from lsmtune.engines.myrocks.options import (
     as_my_cnf,
     left_out,
@@ -28,7 +29,7 @@ from lsmtune.engines.myrocks.trial import Trial
 from lsmtune.engines.read_back import linked_codecs, newest_options
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.system.launch import from_here
 from lsmtune.trials import Base, TrialSpec
 
@@ -51,7 +52,7 @@ class MyRocks:
     @cached_property
     def catalogue(self) -> Catalogue:
         """The knobs of MyRocks, of the default column family."""
-        return load(self.name)
+        return MYROCKS.catalogue()
 
     def describe(self, workdir: Path) -> EngineFacts:
         """What a new server tells of itself; UserError when it cannot be used."""

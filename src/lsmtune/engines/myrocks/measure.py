@@ -17,7 +17,7 @@ from lsmtune.engines.tickers import (
     write_metrics,
 )
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.families import DEFAULT_FAMILY, family_of, knob_name, option_name
+from lsmtune.knobs.families import DEFAULT_FAMILY, PLAIN, knob_name
 from lsmtune.knobs.option_text import NAMELESS_FILTER, option_place
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.metrics.compaction_table import (
@@ -204,11 +204,11 @@ def read_back(catalogue: Catalogue, settings: Settings, server: Server) -> dict[
     for knob in catalogue.knobs:
         if knob.name not in settings:
             continue
-        family = family_of(knob.name)
+        family = PLAIN.family(knob.name)
         if family is None:
             as_run[knob.name] = variables.get(variable_of(knob), "")
         else:
-            section, key = option_place(plain[option_name(knob.name)], family)
+            section, key = option_place(plain[PLAIN.option(knob.name)], family)
             as_run[knob.name] = sections.get(section, {}).get(key, "")
         told = as_run[knob.name] or "missing"
         ran = actual.get(knob.name)
@@ -231,4 +231,4 @@ def _has_filter(settings: Settings, family: str | None) -> bool:
 def _same(name: str, wanted: Value, actual: Value | None) -> bool:
     if name == "cache_size" and isinstance(wanted, int):
         return actual in (wanted, wanted - wanted % KIB)  # a server that starts takes whole KiB
-    return is_as_wanted(option_name(name), wanted, actual)
+    return is_as_wanted(PLAIN.option(name), wanted, actual)

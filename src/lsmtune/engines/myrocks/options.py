@@ -6,15 +6,12 @@ from math import isfinite
 
 from lsmtune.engines.rocksdb.options import LOG_OPTIONS, OWN_FOLDER
 from lsmtune.errors import ParseError, UserError
-from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.knobs.families import (
     DATABASE_SECTION,
     DEFAULT_FAMILY,
     FAMILY_SECTIONS,
-    families,
-    family_of,
-    option_name,
-    view,
+    PLAIN,
 )
 from lsmtune.knobs.option_text import (
     Sections,
@@ -38,7 +35,7 @@ _SECTIONS = ("mysqld", "mariadb", "mariadbd", "server")
 
 def plain_knobs() -> tuple[Knob, ...]:
     """RocksDB's knobs, by the plain names that the texts are written with."""
-    return load("rocksdb").knobs
+    return rocksdb_catalogue().knobs
 
 
 def variable_of(knob: Knob) -> str:
@@ -54,11 +51,11 @@ def read_settings(catalogue: Catalogue, options: str, variables: Mapping[str, st
     plain = {knob.name: knob for knob in plain_knobs()}
     found: Settings = {}
     for knob in catalogue.knobs:
-        family = family_of(knob.name)
+        family = PLAIN.family(knob.name)
         value = (
             _variable_value(knob, variables)
             if family is None
-            else read_value(plain[option_name(knob.name)], sections, family)
+            else read_value(plain[PLAIN.option(knob.name)], sections, family)
         )
         if value is not None:
             found[knob.name] = value
@@ -71,13 +68,13 @@ def _follows(name: str, found: Settings) -> bool:
     A database of transactions keeps as many bytes as its memtables have, unless it is told how
     many (db/column_family.cc, SanitizeOptions). Untold it follows them.
     """
-    if option_name(name) != "max_write_buffer_size_to_maintain":
+    if PLAIN.option(name) != "max_write_buffer_size_to_maintain":
         return False
-    own = view(found, family_of(name))
+    own = PLAIN.view(found, PLAIN.family(name))
     each, number = own.get("write_buffer_size"), own.get("max_write_buffer_number")
     if not isinstance(each, int) or not isinstance(number, int):
         return False
-    return own[option_name(name)] == each * number
+    return own[PLAIN.option(name)] == each * number
 
 
 def _variable_value(knob: Knob, variables: Mapping[str, str]) -> Value | None:
@@ -110,23 +107,23 @@ def variables_of(
     told = dict(given)
     known = {knob.name: knob for knob in catalogue.knobs}
     for name, value in want.items():
-        if family_of(name) is None and name in known and value != base.get(name):
+        if PLAIN.family(name) is None and name in known and value != base.get(name):
             told[variable_of(known[name])] = _variable_text(value)
     knobs = plain_knobs()
     sections = parse_options(base_options).sections
-    default = view(want, DEFAULT_FAMILY)
+    default = PLAIN.view(want, DEFAULT_FAMILY)
     changes = statements(knobs, _of_family(default), sections)
     if changes:
         told[_DEFAULT_TEXT] = _with_changes(given.get(_DEFAULT_TEXT, ""), changes)
     as_default = parse_options(_replaced(base_options, changes)).sections
     overrides = _fields(given.get(_OVERRIDE_TEXT, ""))
-    for family in families(want):
+    for family in PLAIN.families(want):
         if family in (None, DEFAULT_FAMILY):
             continue
         theirs = overrides.get(family, "{}").strip()[1:-1]
         as_theirs = _with_texts(as_default, DEFAULT_FAMILY, theirs)
-        own = view(want, family)
-        was = view(base, DEFAULT_FAMILY) | view(base, family)
+        own = PLAIN.view(want, family)
+        was = PLAIN.view(base, DEFAULT_FAMILY) | PLAIN.view(base, family)
         changed = {name: value for name, value in own.items() if value != was.get(name)}
         texts = {
             **statements(knobs, _of_family(own), as_default),
@@ -154,13 +151,13 @@ def with_file(
     found = dict(settings)
     for knob in catalogue.knobs:
         variable = variable_of(knob)
-        if family_of(knob.name) is None and before.get(variable) != given.get(variable):
+        if PLAIN.family(knob.name) is None and before.get(variable) != given.get(variable):
             value = _variable_value(knob, given)
             found[knob.name] = knob.default if value is None else value
     plain = {knob.name: knob for knob in plain_knobs()}
     sections = parse_options(options).sections
     changes: dict[tuple[str, str], str] = {}
-    for family in (family for family in families(settings) if family is not None):
+    for family in (family for family in PLAIN.families(settings) if family is not None):
         earlier, theirs = _family_texts(before, family), _family_texts(given, family)
         defaults = {knob.name: knob.default for knob in plain.values() if knob.option}
         written = statements(plain.values(), _of_family(defaults), {}, family)
@@ -171,7 +168,7 @@ def with_file(
     text = _replaced(options, known)
     told = parse_options(text).sections
     for name in settings:
-        of_family, own = family_of(name), plain.get(option_name(name))
+        of_family, own = PLAIN.family(name), plain.get(PLAIN.option(name))
         if of_family is not None and own is not None:
             was, now = (read_value(own, of, of_family) for of in (sections, told))
             if now is not None and now != was:
@@ -218,17 +215,17 @@ def live_statements(
     """The SQL that takes a running server from the one settings to the others."""
     known = {knob.name: knob for knob in catalogue.knobs}
     for name, value in wanted.items():
-        if family_of(name) is None and name in known and value != now.get(name):
+        if PLAIN.family(name) is None and name in known and value != now.get(name):
             variable = variable_of(known[name])
             yield f"SET GLOBAL rocksdb_{variable} = {_variable_text(value)}"
     knobs, sections = plain_knobs(), parse_options(base_options).sections
     texts = {}
-    for family in families(wanted):
+    for family in PLAIN.families(wanted):
         if family is None:
             continue
-        then = statements(knobs, _of_family(view(now, family)), sections)
+        then = statements(knobs, _of_family(PLAIN.view(now, family)), sections)
         as_now = parse_options(replace_options(base_options, then)).sections
-        changes = statements(knobs, _of_family(view(wanted, family)), as_now)
+        changes = statements(knobs, _of_family(PLAIN.view(wanted, family)), as_now)
         if changes:
             texts[family] = _with_changes("", changes)
     if texts:

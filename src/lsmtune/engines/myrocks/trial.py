@@ -42,7 +42,7 @@ from lsmtune.engines.myrocks.server import (
 )
 from lsmtune.engines.templates import Template, restore
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.families import option_name
+from lsmtune.knobs.families import PLAIN
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
@@ -161,7 +161,7 @@ class Trial:
         own = {
             name: value
             for name, value in self._spec.settings.items()
-            if option_name(name) in _STYLE or name in shaping
+            if PLAIN.option(name) in _STYLE or name in shaping
         }
         return self._spec.base_settings | own
 
@@ -175,7 +175,7 @@ class Trial:
         watch.phase("build")
         started, load = time.monotonic(), self._spec.workload
         files, settings = ServerFiles(data.parent, data.name), self._build_settings()
-        styles = [name for name in settings if option_name(name) == "compaction_style"]
+        styles = [name for name in settings if PLAIN.option(name) == "compaction_style"]
         indexed_last = load.name not in (TPCC, LOOKUP) and load.preset.prepared
         leveled = dict.fromkeys(styles, _LEVELED) if indexed_last else {}
         operations = self._warming_operations()

@@ -1,11 +1,9 @@
 """The engine rocksdb: RocksDB under lsmtune's driver, or its program db_bench."""
 # ruff: noqa: PLC0415 - commands that start no engine read the entry
 
-from functools import partial
-
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DB_BENCH
 from lsmtune.workloads import workloads_of
@@ -32,7 +30,7 @@ ROCKSDB = EngineEntry(
     summary="RocksDB, by its library or its program db_bench",
     program=DB_BENCH,
     workloads=workloads_of(_NAME),
-    catalogue=partial(load, _NAME),
+    catalogue=rocksdb_catalogue,
     exports=("options", "db_bench"),
     full_size=False,
     make=_make,

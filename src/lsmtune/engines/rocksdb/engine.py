@@ -20,7 +20,7 @@ from lsmtune.engines.rocksdb.options import (
 from lsmtune.engines.rocksdb.own_families import family_notes
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
-from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.knobs.option_text import Place
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, replace_options
@@ -41,7 +41,7 @@ class RocksDB:
     @cached_property
     def catalogue(self) -> Catalogue:
         """The knobs of RocksDB."""
-        return load(self.name)
+        return rocksdb_catalogue()
 
     def describe(self, workdir: Path) -> EngineFacts:
         """Return version, build and default options; UserError if RocksDB cannot be used."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lsmtune.engines.base import OwnBase
 from lsmtune.errors import Argument, ParseError, UserError, unknown_word
-from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
     DERIVED,
@@ -195,7 +195,7 @@ def check_possible(given: OptionsFile, family: str) -> None:
 
     RocksDB would read a negative number as a very large one (util/string_util.cc, ParseUint64).
     """
-    for knob in load("rocksdb").knobs:
+    for knob in rocksdb_catalogue().knobs:
         if knob.option is None or not knob.is_range:
             continue
         value = read_value(knob, given.sections, family)
@@ -266,7 +266,7 @@ def _refusal(key: str, text: str, own: OptionsFile, section: str) -> str | None:
 
 def _newest_format(own: OptionsFile, section: str) -> int:
     """Return the newest format of tables that this RocksDB can write."""
-    known = load("rocksdb").of_version(own.rocksdb_version) if own.rocksdb_version else None
+    known = rocksdb_catalogue().of_version(own.rocksdb_version) if own.rocksdb_version else None
     choices = known.knob("format_version").choices if known else ()
     return max([_int(own.get(section, "format_version")), *map(int, choices)])
 

@@ -1,12 +1,21 @@
 """The engine simulated: the simulator predicts the result of a trial within milliseconds."""
 
-from functools import partial
+from dataclasses import replace
+from functools import cache
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.simulator import MODELLED_WORKLOADS
 from lsmtune.spec import StudySettings
+
+_NAME = "simulated"
+
+
+@cache
+def _catalogue() -> Catalogue:
+    """Return RocksDB's catalogue under the engine's name."""
+    return replace(rocksdb_catalogue(), engine=_NAME)
 
 
 def _make(_: StudySettings) -> Engine:
@@ -16,11 +25,11 @@ def _make(_: StudySettings) -> Engine:
 
 
 SIMULATED = EngineEntry(
-    name="simulated",
+    name=_NAME,
     summary="the simulator of RocksDB's tree, which predicts trials within milliseconds",
     program="lsmsim",
     workloads=MODELLED_WORKLOADS,
-    catalogue=partial(load, "simulated"),
+    catalogue=_catalogue,
     exports=("db_bench", "options"),
     full_size=False,
     runs_here=False,

@@ -7,8 +7,9 @@ from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.rocksdb.options import read_own, settings_in
 from lsmtune.engines.rocksdb.own_families import family_notes
+from lsmtune.engines.simulated import SIMULATED
 from lsmtune.errors import Argument, UserError, unknown_word
-from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import DERIVED
 from lsmtune.knobs.types import Settings
@@ -30,7 +31,7 @@ class Simulated:
     @cached_property
     def catalogue(self) -> Catalogue:
         """The knobs of RocksDB."""
-        return load(self.name)
+        return SIMULATED.catalogue()
 
     def describe(self, workdir: Path) -> EngineFacts:
         """Return the version that it models; UserError if the simulator is not installed."""

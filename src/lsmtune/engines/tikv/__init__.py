@@ -1,16 +1,25 @@
 """The engine tikv: a TiKV of the user, loaded by go-ycsb."""
 
-from functools import partial
+from functools import cache
+from importlib.resources import files
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
-from lsmtune.knobs.catalogue import load
+from lsmtune.engines.tikv.names import NAMES
+from lsmtune.engines.tikv.rules import RULES
+from lsmtune.knobs.catalogue import Catalogue, read_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.tables import Cluster
 from lsmtune.workloads import workloads_of
 
 _NAME = "tikv"
 _DEFAULT_WORKLOAD = "ycsb_a"
+
+
+@cache
+def _catalogue() -> Catalogue:
+    folder = files(__name__).joinpath("catalogue")
+    return read_catalogue(_NAME, folder, names=NAMES, rules=RULES, store="TiKV")
 
 
 def _make(spec: StudySettings) -> Engine:
@@ -24,7 +33,7 @@ TIKV = EngineEntry(
     summary="a TiKV of yours",
     program="go-ycsb",
     workloads=tuple(dict.fromkeys((_DEFAULT_WORKLOAD, *workloads_of(_NAME)))),
-    catalogue=partial(load, _NAME),
+    catalogue=_catalogue,
     exports=("tikv-toml",),
     runs_here=False,
     make=_make,

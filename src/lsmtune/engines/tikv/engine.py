@@ -6,12 +6,13 @@ from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.tikv import TIKV
 from lsmtune.engines.tikv.measure import version
 from lsmtune.engines.tikv.node import Node
 from lsmtune.engines.tikv.options import of_store, parse_file, read_settings
 from lsmtune.engines.tikv.trial import Trial
 from lsmtune.errors import LsmtuneError, ParseError, UserError
-from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.system.launch import from_here
 from lsmtune.tables import Cluster
@@ -34,7 +35,7 @@ class TiKV:
     @cached_property
     def catalogue(self) -> Catalogue:
         """The knobs of TiKV, of all its column families."""
-        return load(self.name)
+        return TIKV.catalogue()
 
     def describe(self, workdir: Path) -> EngineFacts:
         """The TiKV that answers; UserError when it, or what it needs, cannot be used."""

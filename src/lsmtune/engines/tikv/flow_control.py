@@ -7,8 +7,8 @@ in tikv/src/config/mod.rs, and a real TiKV 9.0.0-beta.)
 """
 
 from lsmtune.engines.tikv.options import Flat, size_of
+from lsmtune.engines.tikv.rules import FLOW_CONTROL, THRESHOLDS
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.rules.tikv import FLOW_CONTROL, THRESHOLDS
 from lsmtune.knobs.types import Settings
 
 _THRESHOLDS = {option.replace("_", "-"): name for option, name in THRESHOLDS.items()}

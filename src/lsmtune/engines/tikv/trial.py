@@ -17,6 +17,7 @@ from lsmtune.engines.tikv.measure import (
     version,
     write_metrics,
 )
+from lsmtune.engines.tikv.names import NAMES
 from lsmtune.engines.tikv.node import Node, run_told
 from lsmtune.engines.tikv.records import Records, shape_of
 from lsmtune.engines.tikv.status import is_busy, settle
@@ -27,6 +28,7 @@ from lsmtune.metrics.prometheus import Series
 from lsmtune.tables import Cluster
 from lsmtune.trials import Base, Status, TrialSpec
 
+_COMPACTIONS_OFF = "disable-auto-compactions"
 _STARTED = "process_start_time_seconds"
 _KEPT = ("tikv_engine_", "tikv_thread_cpu_", "tikv_server_info", "process_")
 """The metrics that are kept as evidence; TiKV tells ten times as many."""
@@ -154,7 +156,7 @@ class Trial:
         Else the next trial would find that work, and pay for it.
         """
         limit_s = self.spec.protocol.wall_limit_s
-        owed = owing(self.spec.settings)
+        owed = owing(self.spec.settings, _COMPACTIONS_OFF, NAMES)
         self.node.change(dict.fromkeys(owed, False))
         settled = settle(self.node.status, self.cluster.refresh_s, limit_s)
         self.node.change(dict.fromkeys(owed, True))

@@ -1,30 +1,38 @@
-"""The knobs of lsmtune: one folder of data files per engine, one file per area."""
+"""Catalogues of knobs: each is a folder of data files, one file per area.
+
+RocksDB's catalogue is here, because several engines have RocksDB's options. The entry of each
+engine makes the catalogue of the engine.
+"""
 
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from lsmtune.entries import ENGINES
 from lsmtune.errors import UserError, unknown_word
+from lsmtune.knobs.constraints import ROCKSDB_RULES
 from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.families import (
     ANY_FAMILY,
     DEFAULT_FAMILY,
     FAMILY_SECTIONS,
-    family_of,
+    PLAIN,
+    Names,
     knob_name,
-    option_name,
 )
+from lsmtune.knobs.rules.base import NO_RULES, Rules
 from lsmtune.knobs.types import Knob, Settings, Value
 
 _PRESETS = "presets.toml"
-"""The file of an engine that contains everything except knobs."""
-_STANDS_FOR = {"simulated": "rocksdb"}
-"""Engines that have the knobs of another engine."""
+"""The file of a catalogue that contains everything except knobs."""
+_ROCKSDB = "rocksdb"
+"""The folder of RocksDB's catalogue, and the name of the engine."""
 
 
 LOAD_AREA = "load"
@@ -97,7 +105,9 @@ class Catalogue:
     """The knobs of one engine, or of one version of it.
 
     `absent` are the names of the knobs that this version lacks. `notes` apply to all knobs.
-    `defaults_of` is the program that the defaults are from.
+    `defaults_of` is the program that the defaults are from. `store` is the name of the store in
+    messages; without one, the engine's. `names` has the form of the names of the knobs, and
+    `rules` the rules between them.
     """
 
     engine: str
@@ -108,6 +118,9 @@ class Catalogue:
     notes: tuple[str, ...] = ()
     defaults_of: str = ""
     absent: frozenset[str] = frozenset()
+    names: Names = PLAIN
+    rules: Rules = NO_RULES
+    store: str = ""
 
     def knob(self, name: str) -> Knob:
         """Return the knob; UserError if it does not exist or belongs to the workload."""
@@ -118,7 +131,7 @@ class Catalogue:
                     f"{parameter.reason}; set {name} in [workload] of the study file"
                 )
         if name in self.absent:
-            store = "TiKV" if self.engine == "tikv" else "RocksDB"
+            store = self.store or self.engine
             raise UserError(
                 f"knobs: {name} is not available in this version of {store}; remove {name}"
             )
@@ -155,9 +168,9 @@ class Catalogue:
 
     def with_families(self, names: Iterable[str]) -> "Catalogue":
         """Return the catalogue with more column families that have the knobs of the default one."""
-        of_default = [knob for knob in self.knobs if family_of(knob.name) == DEFAULT_FAMILY]
+        of_default = [knob for knob in self.knobs if self.names.family(knob.name) == DEFAULT_FAMILY]
         more = (
-            knob.model_copy(update={"name": knob_name(name, option_name(knob.name))})
+            knob.model_copy(update={"name": knob_name(name, self.names.option(knob.name))})
             for name in names
             for knob in of_default
         )
@@ -190,12 +203,14 @@ class Catalogue:
             return self._listed([name.strip() for name in selection.split(",") if name.strip()])
         model = self._model(preset)
         names = model.knobs
-        chosen = [knob for knob in self.knobs if names is None or _spoken(knob, names)]
+        chosen = [knob for knob in self.knobs if names is None or self._spoken(knob, names)]
         if names is not None:
-            chosen.sort(key=lambda knob: names.index(_spoken(knob, names) or ""))
+            chosen.sort(key=lambda knob: names.index(self._spoken(knob, names) or ""))
         choices = {**model.choices, **preset.choices}
         own = tuple(
-            knob.drawing(choices[name]) if (name := option_name(knob.name)) in choices else knob
+            knob.drawing(choices[name])
+            if (name := self.names.option(knob.name)) in choices
+            else knob
             for knob in chosen
             if knob.name not in preset.fixed
             and knob.inert is None
@@ -207,8 +222,8 @@ class Catalogue:
         """Return the start values of a preset, for every column family."""
         preset = self._preset(selection)
         base = {**self._model(preset).base, **preset.base} if preset else {}
-        names = (knob.name for knob in self.knobs)
-        return {name: base[option_name(name)] for name in names if option_name(name) in base}
+        parts = ((knob.name, self.names.option(knob.name)) for knob in self.knobs)
+        return {name: base[option] for name, option in parts if option in base}
 
     def advised(self, selection: str, *, sized: bool) -> tuple[Start, ...]:
         """Return the starts that suit a preset; for a list of knobs, all of them.
@@ -224,6 +239,13 @@ class Catalogue:
         """Return True for a preset whose knobs keep the values of a published study."""
         preset = self._preset(selection)
         return preset is not None and preset.published
+
+    def _spoken(self, knob: Knob, names: tuple[str, ...]) -> str | None:
+        """Return the name of a knob in a preset's list; `*.option` is that of all families."""
+        family, option = self.names.split(knob.name)
+        every = knob_name(ANY_FAMILY, option)
+        spoken = [knob.name] if family is None else [knob.name, every]
+        return next((name for name in spoken if name in names), None)
 
     def _model(self, preset: Preset) -> Preset:
         """The preset whose knobs it has: the one that it is like, or itself."""
@@ -268,43 +290,53 @@ def _choices_of(knob: Knob, version: tuple[int, int]) -> Knob:
     return knob.restricted(tuple(c for c in knob.choices if version_number(since[c]) <= version))
 
 
-def _spoken(knob: Knob, names: tuple[str, ...]) -> str | None:
-    """Return the name of the knob in a preset's list; `*.option` is the option of all families."""
-    every = knob_name(ANY_FAMILY, option_name(knob.name))
-    spoken = [knob.name] if family_of(knob.name) is None else [knob.name, every]
-    return next((name for name in spoken if name in names), None)
+def load(engine: str) -> Catalogue:
+    """Return the catalogue of an engine, which its entry keeps; UserError if there is none."""
+    if engine not in ENGINES:
+        raise UserError(f"engine: {unknown_word('engine', engine, ENGINES)}")
+    found: Catalogue = ENGINES[engine].catalogue()
+    return found
 
 
 @cache
-def load(engine: str) -> Catalogue:
-    """Return the catalogue of an engine; UserError if there is none."""
-    if engine in _STANDS_FOR:
-        return replace(load(_STANDS_FOR[engine]), engine=engine)
-    folders = {folder.name: folder for folder in files(__name__).iterdir() if folder.is_dir()}
-    engines = sorted(
-        [n for n, folder in folders.items() if folder.joinpath(_PRESETS).is_file()] + [*_STANDS_FOR]
+def rocksdb_catalogue() -> Catalogue:
+    """Return RocksDB's catalogue."""
+    return read_catalogue(
+        _ROCKSDB, files(__name__).joinpath(_ROCKSDB), rules=ROCKSDB_RULES, store="RocksDB"
     )
-    if engine not in engines:
-        raise UserError(f"engine: {unknown_word('engine', engine, engines)}")
+
+
+def read_catalogue(
+    engine: str,
+    folder: Traversable,
+    *,
+    knobs: tuple[Knob, ...] = (),
+    names: Names = PLAIN,
+    rules: Rules = NO_RULES,
+    store: str = "",
+) -> Catalogue:
+    """Return the catalogue that the files of a folder describe; `knobs` come before theirs."""
     data = {
         file.name: tomllib.loads(file.read_text(encoding="utf-8"))
-        for file in folders[engine].iterdir()
+        for file in folder.iterdir()
         if file.name.endswith(".toml")
     }
     rest = data.pop(_PRESETS)
-    like = rest.get("options_of")
     return Catalogue(
         engine,
-        _by_family(load(like).knobs) if like else tuple(_knobs(data.values(), rest["areas"])),
+        (*knobs, *_knobs(data.values(), rest.get("areas", []))),
         tuple(WorkloadParameter(**entry) for entry in rest.get("workload_parameter", ())),
         tuple(Preset(**entry) for entry in rest["preset"]),
         tuple(Start(**entry) for entry in rest.get("start", ())),
         tuple(rest["notes"]),
         rest.get("defaults_of", ""),
+        names=names,
+        rules=rules,
+        store=store,
     )
 
 
-def _by_family(knobs: Iterable[Knob]) -> tuple[Knob, ...]:
+def by_family(knobs: Iterable[Knob]) -> tuple[Knob, ...]:
     """Return RocksDB's knobs with the family name before options of a column family."""
     return tuple(
         knob.model_copy(update={"name": knob_name(DEFAULT_FAMILY, knob.name)})

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 
 from lsmtune.knobs.defaults import version_number
-from lsmtune.knobs.families import lifted, lifted_name, view, viewed
+from lsmtune.knobs.families import PLAIN, Names
 from lsmtune.knobs.types import Knob, Settings, Value, value_text
 
 USUAL_VERSION = "7.8.3"
@@ -17,7 +17,8 @@ class Context:
 
     `base` is the baseline; options without effect get its values. `open_files` is the soft ulimit.
     `codecs` are those in the build, by RocksDB's names (None: unknown). `knobs` are the tuned
-    knobs, some of which have an effect only under conditions. `version` is RocksDB's.
+    knobs, some of which have an effect only under conditions. `version` is RocksDB's. `names` has
+    the form of the engine's names.
     """
 
     base: Settings
@@ -25,6 +26,7 @@ class Context:
     codecs: frozenset[str] | None = None
     knobs: tuple[Knob, ...] = ()
     version: str = USUAL_VERSION
+    names: Names = PLAIN
     _by_family: dict[str, "Context"] = field(default_factory=dict, repr=False, compare=False)
 
     def within(self, family: str | None) -> "Context":
@@ -32,10 +34,9 @@ class Context:
         if family is None:
             return self
         if family not in self._by_family:
-            own = replace(
-                self, base=view(self.base, family), knobs=viewed(self.knobs, family), _by_family={}
-            )
-            self._by_family[family] = own
+            base = self.names.view(self.base, family)
+            knobs = self.names.viewed(self.knobs, family)
+            self._by_family[family] = replace(self, base=base, knobs=knobs, _by_family={})
         return self._by_family[family]
 
     def links(self, label: str) -> bool:
@@ -82,15 +83,19 @@ class Refusal:
     since: str | None = None
     until: str | None = None
 
-    def within(self, family: str | None, settings: Mapping[str, Value]) -> "Refusal":
+    def within(
+        self, family: str | None, settings: Mapping[str, Value], names: Names = PLAIN
+    ) -> "Refusal":
         """The rule on the options that one column family has in the settings."""
         if family is None:
             return self
         return replace(
             self,
-            needs=tuple(lifted_name(name, family, settings) for name in self.needs),
-            broken=lambda found, context: self.broken(view(found, family), context.within(family)),
-            ways=tuple(_lifted_way(way, family, settings) for way in self.ways),
+            needs=tuple(names.lifted_name(name, family, settings) for name in self.needs),
+            broken=lambda found, context: self.broken(
+                names.view(found, family), context.within(family)
+            ),
+            ways=tuple(_lifted_way(way, family, settings, names) for way in self.ways),
         )
 
     def told(self, settings: Settings) -> str:
@@ -99,10 +104,26 @@ class Refusal:
         return f"{values}: {self.reason} ({self.source})"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Rules:
+    """The rules of an engine.
+
+    `normalisations` are in the order in which they are applied: later ones see what earlier ones
+    changed. `refusals` are what the engine does not run.
+    """
+
+    normalisations: tuple[Normalisation, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+
+NO_RULES = Rules()
+"""The rules of an engine without any."""
+
+
 def _lifted_way(
-    way: Callable[[Settings], Settings], family: str, known: Mapping[str, Value]
+    way: Callable[[Settings], Settings], family: str, known: Mapping[str, Value], names: Names
 ) -> Callable[[Settings], Settings]:
-    return lambda found: lifted(way(view(found, family)), family, known)
+    return lambda found: names.lifted(way(names.view(found, family)), family, known)
 
 
 def applies(found: Normalisation | Refusal, names: Container[str], version: str) -> bool:

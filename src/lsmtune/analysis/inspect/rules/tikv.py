@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS
 from lsmtune.analysis.inspect.rules.rule import Rule
-from lsmtune.knobs.rules.tikv import FLOW_CONTROL, THRESHOLDS
+from lsmtune.engines.tikv.rules import FLOW_CONTROL, THRESHOLDS
 from lsmtune.units import format_bytes
 
 _CACHE = "storage.block-cache.capacity"

@@ -14,7 +14,7 @@ from lsmtune.engines.rocksdb.db_bench.output import load_output, probe_output
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.engines.rocksdb.watching import settled_log
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.db_bench import parse_banner
 from lsmtune.system.launch import NotStartedError, from_here
@@ -116,4 +116,4 @@ def _options(part: Part) -> tuple[Path, list[str]]:
     """Write the options into a file; return the file, and the flags for the other options."""
     file = part.workdir / f"{part.name}.ini"
     file.write_text(part.options)
-    return file, flags_of(load_catalogue("rocksdb"), part.settings)
+    return file, flags_of(rocksdb_catalogue(), part.settings)

@@ -1,6 +1,7 @@
-"""Changes that TiKV makes silently: its flow control acts before RocksDB's own stalls."""
+"""TiKV's rules: RocksDB's, and flow control, which acts before RocksDB's own stalls."""
 
-from lsmtune.knobs.rules.base import Context, Normalisation, number
+from lsmtune.knobs.constraints import ROCKSDB_RULES
+from lsmtune.knobs.rules.base import Context, Normalisation, Rules, number
 from lsmtune.knobs.types import Settings
 
 _SOURCE = "tikv/src/config/mod.rs, fill_cf_opts"
@@ -30,6 +31,11 @@ def _no_later_than_flow_control(option: str, threshold: str) -> Normalisation:
     )
 
 
-TIKV: tuple[Normalisation, ...] = tuple(
-    _no_later_than_flow_control(option, threshold) for option, threshold in THRESHOLDS.items()
+RULES = Rules(
+    (
+        *ROCKSDB_RULES.normalisations,
+        *map(_no_later_than_flow_control, THRESHOLDS, THRESHOLDS.values()),
+    ),
+    ROCKSDB_RULES.refusals,
 )
+"""The rules of TiKV."""
