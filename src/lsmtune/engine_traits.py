@@ -35,6 +35,9 @@ class EngineTraits:
     exports      its forms of exported files; the first one is the one to deploy
     full_size    whether trials always have full size, so that no option scales with the data
     runs_here    whether trials use disk and CPU of this host, which are then checked
+    predicts     whether its metrics are predictions, not measured
+    base_is_users  whether the baseline is what the user runs, also without a file of the user
+    assumes_cache  whether to say how large the block cache of trials is: a user's file lacks it
     contract     the contract with lsmtune that it was made for
     """
 
@@ -48,6 +51,9 @@ class EngineTraits:
     exports: tuple[str, ...] = ("toml",)
     full_size: bool = True
     runs_here: bool = True
+    predicts: bool = False
+    base_is_users: bool = False
+    assumes_cache: bool = False
     contract: int = CONTRACT
 
     @property
@@ -116,6 +122,11 @@ ENGINES: Entries[EngineTraits] = entries.ENGINES
 def runs(engine: str, workload: str) -> bool:
     """Return whether an engine runs a workload; UserError if its package cannot be used."""
     return workload in ENGINES[engine].workloads
+
+
+def predicts(engine: str) -> bool:
+    """Return whether the metrics of an engine are predictions; False for an unknown engine."""
+    return engine in ENGINES and ENGINES[engine].predicts
 
 
 def engines_of(workload: str) -> tuple[str, ...]:

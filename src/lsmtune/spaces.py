@@ -191,7 +191,7 @@ def assumed_cache_bytes(spec: StudySettings, ground: Ground) -> int | None:
 
     None if the user gave the size, or no such file, or if the study has no rule of sizes.
     """
-    if spec.base is None or spec.cache is not None or spec.engine != "rocksdb":
+    if spec.base is None or spec.cache is not None or not ENGINES[spec.engine].assumes_cache:
         return None
     size = ground.base.settings.get(_CACHE)
     return None if size is None or ground.rule is None else int(size)
@@ -258,7 +258,7 @@ def _memtable_limit(
 
 def _ranged(spec: StudySettings, knob: Knob, base: Settings) -> Knob:
     """Return the knob, its range widened around the value of a user's baseline."""
-    own = spec.base is not None or spec.engine == "tikv"
+    own = spec.base is not None or ENGINES[spec.engine].base_is_users
     return knob.around(base[knob.name]) if own else knob
 
 

@@ -69,7 +69,7 @@ class Ground:
     @property
     def rocksdb_version(self) -> str | None:
         """The version that wrote the OPTIONS of the baseline; None for engines without such."""
-        if self.catalogue.engine != "rocksdb" or not self.base.options:
+        if not self.catalogue.by_version or not self.base.options:
             return None
         return version_of_options(self.base.options)
 

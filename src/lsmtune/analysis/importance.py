@@ -8,6 +8,7 @@ import numpy as np
 
 from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.batch import BatchLine
+from lsmtune.engine_traits import predicts
 from lsmtune.errors import UserError
 from lsmtune.host_levels import HOST, THIS_MACHINE
 from lsmtune.knobs.catalogue import Catalogue
@@ -29,9 +30,6 @@ NOTABLE = 0.01
 """A knob that explains less than this share of the variance is of no use for tuning."""
 MIN_R2 = 0.3
 """Below this held-out R² the model predicts so little that its order of knobs is chance."""
-
-SIMULATED = "simulated"
-"""Engine whose results are predictions of the simulator."""
 
 MANY_CONFIGS = 200
 """With more configs, one cross-validation judges each model on enough runs."""
@@ -125,7 +123,7 @@ class Importance:
     @property
     def is_simulated(self) -> bool:
         """True if the runs were simulated, not measured."""
-        return self.engine == SIMULATED
+        return predicts(self.engine)
 
     def top(self, count: int) -> tuple[str, ...]:
         """Return the first knobs of the ranking."""
@@ -248,7 +246,7 @@ def runs_of(
 def several_hosts(names: Iterable[str], engine: str) -> tuple[str, ...]:
     """Return the hosts of runs if they are several whose speed matters, else none."""
     hosts = tuple(sorted(set(names)))
-    return () if len(hosts) == 1 or engine == SIMULATED else hosts
+    return () if len(hosts) == 1 or predicts(engine) else hosts
 
 
 def _host(line: BatchLine) -> str:

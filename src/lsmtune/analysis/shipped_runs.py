@@ -11,6 +11,8 @@ Mode = Literal["honest", "published"]
 
 SHIPPED_VERSION = "7.8.3"
 """RocksDB of the screenings whose files do not name a version; db_bench ran it."""
+_ENGINE, _WORKLOAD = "rocksdb", "fillrandom"
+"""What ran."""
 _DATA = files("lsmtune") / "data" / "jin2022"
 _KIND = ".jsonl.gz"
 
@@ -19,6 +21,11 @@ def shipped(mode: Mode, version: str = SHIPPED_VERSION) -> list[BatchLine]:
     """Return the runs of a mode that ship, measured on one of the `shipped_versions`."""
     name = f"{data_name(mode, version)}{_KIND}"
     return parse_batch(gzip.decompress((_DATA / name).read_bytes()).decode(), name)
+
+
+def has_shipped(engine: str, workload: str) -> bool:
+    """Return whether runs of an engine with a workload ship."""
+    return (engine, workload) == (_ENGINE, _WORKLOAD)
 
 
 def nearest_shipped(version: str) -> str:

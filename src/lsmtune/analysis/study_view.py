@@ -8,6 +8,7 @@ from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.hosts_used import HostUse
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.trades import Trade
+from lsmtune.engine_traits import predicts
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
@@ -261,7 +262,7 @@ class StudyView:
     @property
     def is_simulated(self) -> bool:
         """True if the metrics are predictions of the simulator."""
-        return self.engine == "simulated"
+        return predicts(self.engine)
 
     @property
     def recipe(self) -> str | None:

@@ -6,10 +6,10 @@ from math import fsum
 
 import numpy as np
 
-from lsmtune.analysis.importance import SIMULATED, several_hosts
+from lsmtune.analysis.importance import several_hosts
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.upgrade_plan import compares_winner
-from lsmtune.engine_traits import ENGINES
+from lsmtune.engine_traits import ENGINES, predicts
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.host_levels import THIS_MACHINE, HostLevels
@@ -120,7 +120,7 @@ class Swept:
     @property
     def is_simulated(self) -> bool:
         """True if the runs were simulated, not measured."""
-        return self.engine == SIMULATED
+        return predicts(self.engine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from lsmtune.analysis.importance import (
     runs_of,
 )
 from lsmtune.analysis.screened import screened_lines
-from lsmtune.analysis.shipped_runs import SHIPPED_VERSION, nearest_shipped, shipped
+from lsmtune.analysis.shipped_runs import SHIPPED_VERSION, has_shipped, nearest_shipped, shipped
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.metrics.definitions import shown_metrics
@@ -25,7 +25,6 @@ Rank = Callable[[Runs, Sequence[str]], tuple[str, ...]]
 _RANKINGS: dict[str, Rank] = {"top": knob_ranking, "lasso": lasso_ranking}
 _LASSO = "lasso"
 """The ranking that may use the trials of a search; permutation needs more runs."""
-_SHIPPED_ENGINE, _SHIPPED_LOAD = "rocksdb", "fillrandom"
 _FEWEST_SEARCHED = 10
 _RUNS_A_COLUMN = 3
 """Minimum number of configs per column for a reliable order."""
@@ -79,7 +78,7 @@ def _measured(
             if (found := next(_screenings(studies, spec), None)) is not None:
                 return found
             searched += _searches(studies, spec) if ranking == _LASSO else ()
-    if name == _SHIPPED_LOAD and spec.engine == _SHIPPED_ENGINE:
+    if has_shipped(spec.engine, name):
         version = nearest_shipped(spec.rocksdb or SHIPPED_VERSION)
         runs = runs_of(shipped("honest", version), catalogue_of(spec.engine, spec.workload))
         return runs, f"the runs of `lsmtune screen` on RocksDB {version} shipped with lsmtune"

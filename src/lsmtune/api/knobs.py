@@ -7,7 +7,7 @@ from typing import Any
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, UserError, unknown_word
-from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.knobs.reference import page, tables
 from lsmtune.knobs.types import Knob
 from lsmtune.optimizers.base import Optimizer
@@ -55,7 +55,7 @@ def chosen_knobs(name: str, area: str | None) -> ChosenKnobs:
             raise UserError(
                 Argument("area"), ": not allowed with the name of a knob; remove one of them"
             )
-        catalogue = load("rocksdb")
+        catalogue = rocksdb_catalogue()
         names = [knob.name for knob in catalogue.knobs]
         if name not in names:
             known = [*engines, *names] if get_close_matches(name, names, n=1) else sorted(engines)

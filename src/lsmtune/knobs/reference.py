@@ -41,11 +41,10 @@ def page(catalogue: Catalogue) -> str:
 
 
 def _page_lines(catalogue: Catalogue) -> Iterator[str]:
-    engine = "" if catalogue.engine == "rocksdb" else f" {catalogue.engine}"
     yield f"# Knobs of {catalogue.engine}"
     yield ""
     yield f"This page lists the options of {catalogue.engine} that lsmtune can tune."
-    yield f"The command `lsmtune knobs{engine} --markdown` generates this page."
+    yield f"The command `lsmtune knobs {catalogue.engine} --markdown` generates this page."
     yield ""
     yield "- **range**: the values that a search tries. Sizes marked `scaled` are for `--scale 1`."
     yield "  With `--base`, lsmtune widens the range around the value in your file."

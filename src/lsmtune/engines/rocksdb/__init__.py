@@ -33,6 +33,7 @@ ROCKSDB = EngineEntry(
     catalogue=rocksdb_catalogue,
     exports=("options", "db_bench"),
     full_size=False,
+    assumes_cache=True,
     make=_make,
 )
 """The entry of the engine."""

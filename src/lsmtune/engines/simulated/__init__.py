@@ -15,7 +15,7 @@ _NAME = "simulated"
 @cache
 def _catalogue() -> Catalogue:
     """Return RocksDB's catalogue under the engine's name."""
-    return replace(rocksdb_catalogue(), engine=_NAME)
+    return replace(rocksdb_catalogue(), engine=_NAME, by_version=False)
 
 
 def _make(_: StudySettings) -> Engine:
@@ -33,6 +33,7 @@ SIMULATED = EngineEntry(
     exports=("db_bench", "options"),
     full_size=False,
     runs_here=False,
+    predicts=True,
     make=_make,
 )
 """The entry of the engine."""

@@ -36,6 +36,7 @@ TIKV = EngineEntry(
     catalogue=_catalogue,
     exports=("tikv-toml",),
     runs_here=False,
+    base_is_users=True,
     make=_make,
 )
 """The entry of the engine."""

@@ -105,9 +105,10 @@ class Catalogue:
     """The knobs of one engine, or of one version of it.
 
     `absent` are the names of the knobs that this version lacks. `notes` apply to all knobs.
-    `defaults_of` is the program that the defaults are from. `store` is the name of the store in
-    messages; without one, the engine's. `names` has the form of the names of the knobs, and
-    `rules` the rules between them.
+    `defaults_of` is the program that the defaults are from. `names` has the form of the names of
+    the knobs, and `rules` the rules between them. `store` is the name of the store in messages;
+    without one, the engine's. With `by_version`, knobs and rules are those of the version of
+    RocksDB in the OPTIONS of the baseline.
     """
 
     engine: str
@@ -121,6 +122,7 @@ class Catalogue:
     names: Names = PLAIN
     rules: Rules = NO_RULES
     store: str = ""
+    by_version: bool = False
 
     def knob(self, name: str) -> Knob:
         """Return the knob; UserError if it does not exist or belongs to the workload."""
@@ -301,9 +303,9 @@ def load(engine: str) -> Catalogue:
 @cache
 def rocksdb_catalogue() -> Catalogue:
     """Return RocksDB's catalogue."""
-    return read_catalogue(
-        _ROCKSDB, files(__name__).joinpath(_ROCKSDB), rules=ROCKSDB_RULES, store="RocksDB"
-    )
+    folder = files(__name__).joinpath(_ROCKSDB)
+    found = read_catalogue(_ROCKSDB, folder, rules=ROCKSDB_RULES, store="RocksDB")
+    return replace(found, by_version=True)
 
 
 def read_catalogue(
