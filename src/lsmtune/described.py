@@ -43,6 +43,8 @@ class _Description(BaseModel):
     metrics: tuple[str | dict[str, Any], ...] | None = None
     full_size: bool = True
     runs_here: bool = True
+    predicts: bool = False
+    base_is_users: bool = False
 
 
 def description(engine: str) -> dict[str, Any] | None:
@@ -66,6 +68,8 @@ def description(engine: str) -> dict[str, Any] | None:
         else tuple(one if isinstance(one, str) else _kept(one) for one in metrics),
         full_size=entry.full_size,
         runs_here=entry.runs_here,
+        predicts=entry.predicts,
+        base_is_users=entry.base_is_users,
     ).model_dump(mode="json", exclude_defaults=True)
 
 
@@ -100,6 +104,8 @@ def remember_engine(engine: str, kept: object, study: str) -> None:
             metrics=metrics,
             full_size=found.full_size,
             runs_here=found.runs_here,
+            predicts=found.predicts,
+            base_is_users=found.base_is_users,
             package=found.package,
         ),
     )

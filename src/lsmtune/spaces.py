@@ -11,7 +11,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.full_size import inexact, scaled_value, small_space
-from lsmtune.knobs.memory import MemoryLimit, Records, memory, memtable_limit
+from lsmtune.knobs.memory import MemoryLimit, Records, memtable_limit
 from lsmtune.knobs.rules.base import USUAL_VERSION
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.threads import with_cores
@@ -112,13 +112,14 @@ def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fra
     advice = tuple(catalogue.scaled(start.settings, factor) for start in starts)
     codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
     records = None if ground.rule is None else full_records(spec)
+    memtables = None if published else _memtable_limit(spec, catalogue, base, factor)
+    limit = MemoryLimit(0, memtables, records, catalogue.own_memory)
     limit_bytes = (
-        memory(base, records, catalogue.names).total
+        limit.used(base, catalogue.names).total
         if spec.memory is None
         else parse_size(spec.memory, "memory")
     )
-    memtables = None if published else _memtable_limit(spec, catalogue, base, factor)
-    limit = MemoryLimit(limit_bytes, memtables, records)
+    limit = replace(limit, limit_bytes=limit_bytes)
     version = ground.rocksdb_version or USUAL_VERSION
     space = KnobSpace(
         knobs, base, ground.open_files, limit, advice, codecs, version,
@@ -251,7 +252,7 @@ def _memtable_limit(
 ) -> int | None:
     """Return how many bytes memtables may hold; None for experiments."""
     written = written_bytes(spec.workload)
-    if written is None or spec.screen or spec.sweep:
+    if written is None or spec.screen or spec.sweep or catalogue.own_memory is not None:
         return None
     return memtable_limit(base, written * scale / float(spec.scale_value), catalogue.names)
 

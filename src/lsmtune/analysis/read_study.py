@@ -26,7 +26,6 @@ from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
 from lsmtune.analysis.verification_views import verifications_of
 from lsmtune.errors import Argument, UserError
 from lsmtune.experiment import VERSION
-from lsmtune.knobs.memory import memory_bytes
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.options_file import families_in
@@ -339,8 +338,9 @@ def _memory_limit(record: StudyRecord) -> int:
         return parse_size(spec.memory, "memory")
     if spaces is not None and spaces.ground.rule is not None:
         return spaces.at().full_size.memory.limit_bytes
-    names = study_catalogue(spec).names
-    return memory_bytes(base_runs[0].spec.settings, names) if base_runs else 0
+    if not base_runs:
+        return 0
+    return study_catalogue(spec).memory_bytes(base_runs[0].spec.settings)
 
 
 def _search_words(spec: StudySettings) -> str:

@@ -1,6 +1,6 @@
 """Memory of a store: memtables, caches, and the index and filter blocks outside the block cache."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil, floor
 
@@ -76,6 +76,22 @@ class Memory:
     def total(self) -> int:
         """All consumers together."""
         return self.memtables + self.caches + self.filters + self.indexes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnMemory:
+    """The memory of an engine whose options are not RocksDB's.
+
+    `needs` returns what all settings of the engine need together. If a config needs too much, the
+    `options` give memory back, the first one first; they have plain names.
+    """
+
+    needs: Callable[[Settings], Memory]
+    options: tuple[str, ...] = ()
+
+
+NO_MEMORY = OwnMemory(lambda _: Memory(0, 0))
+"""The memory of an engine if nobody knows it: none, so every config keeps the limit."""
 
 
 def memory(
@@ -177,17 +193,25 @@ class MemoryLimit:
 
     `memtables`, if given, limits the memtables alone: if they hold a large part of the written
     bytes, a short run never flushes them, and its write amplification means nothing. With
-    `records`, index and filter blocks outside the block cache count too. The methods take the form
-    of the engine's names.
+    `records`, index and filter blocks outside the block cache count too. The memory is that of
+    RocksDB's options, or that of the `own` options of another engine. The methods take the form of
+    the engine's names.
     """
 
     limit_bytes: int
     memtables: int | None = None
     records: Records | None = None
+    own: OwnMemory | None = None
+
+    def used(self, settings: Settings, names: Names = PLAIN) -> Memory:
+        """Return the memory that a store with these settings needs."""
+        if self.own is not None:
+            return self.own.needs(settings)
+        return memory(settings, self.records, names)
 
     def excess(self, settings: Settings, option: str, names: Names = PLAIN) -> int:
         """Return by how many bytes the settings exceed the limits on a memory option."""
-        over = memory(settings, self.records, names).total - self.limit_bytes
+        over = self.used(settings, names).total - self.limit_bytes
         if option not in MEMTABLES or self.memtables is None:
             return over
         return max(over, memtable_bytes(settings, names) - self.memtables)
@@ -201,14 +225,14 @@ class MemoryLimit:
                 f"{format_bytes(memtables)}, but at most {format_bytes(self.memtables)} are "
                 f"allowed: the workload must fill its memtables {FEWEST_FLUSHES} times"
             )
-        used = memory(settings, self.records, names)
+        used = self.used(settings, names)
         if used.total <= self.limit_bytes:
             return None
+        needed, limit = format_bytes(used.total), format_bytes(self.limit_bytes)
+        if self.own is not None:
+            return f"the settings need {needed}, but the memory limit is {limit}"
         tables = used.filters + used.indexes
         consumers = "memtables (write_buffer_size x max_write_buffer_number) and caches"
         if tables:
             consumers += f", and {format_bytes(tables)} of filters and indexes outside the cache,"
-        return (
-            f"{consumers} need {format_bytes(used.total)}, but the memory limit is "
-            f"{format_bytes(self.limit_bytes)}"
-        )
+        return f"{consumers} need {needed}, but the memory limit is {limit}"

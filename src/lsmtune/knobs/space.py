@@ -22,6 +22,8 @@ _ROUNDS = 5
 SPECIAL_SHARE = 0.2
 """Share of special values in samples, as LlamaTune (Kanellis et al. 2022) recommends."""
 _CHANGED_SHARE = 0.2
+_PARTS = 64
+"""The values of a range without round values that are tried when memory is given back."""
 _ALMOST = 1e-12
 """Places lie below 1 by at least this."""
 _SHRINK_ORDER = (*CACHES, *MEMTABLES)
@@ -77,7 +79,7 @@ class KnobSpace:
         """Return the estimated memory of the full-size tree with a config."""
         whole = self.full_size
         settings = whole.settings(self.at_full_size(config))
-        return memory(settings, whole.memory.records, self.names)
+        return whole.memory.used(settings, self.names)
 
     def fitted(self) -> "KnobSpace":
         """The space without the values that a search does not draw or the host does not run.
@@ -98,7 +100,7 @@ class KnobSpace:
 
     def _affordable(self, knob: Knob, least: Settings) -> Knob:
         """The knob without round values that exceed the memory limit whatever the others are."""
-        if not knob.grid or self.names.option(knob.name) not in _MEMORY_KNOBS:
+        if self.memory.own or not knob.grid or self.names.option(knob.name) not in _MEMORY_KNOBS:
             return knob
         fitting = (v for v in knob.grid if not self._memory_violation({**least, knob.name: v}))
         base = self.base[knob.name]
@@ -205,14 +207,13 @@ class KnobSpace:
 
         Of options that exclude each other a tuned one gives way. Memory over the limit is given
         back by the block cache first, then by the row cache, the number of memtables, their size,
-        and the filters; with `memtables_first`, by the caches last. UserError where no config of
-        the space is legal.
+        and the filters; with `memtables_first`, by the caches last. An engine with other options
+        has its own order. UserError where no config of the space is legal.
         """
         if self.full is not None:
             return self._taken(self.full.space.legalise(self.full.up(values)))
         settings = self._repaired(values)
-        order = (*MEMTABLES, *CACHES) if memtables_first else _SHRINK_ORDER
-        for knob in self._of((*order, *self._tables)):
+        for knob in self._of(self._shrinking(memtables_first=memtables_first)):
             if self._memory_excess(settings, knob) > 0:
                 settings = self._repaired({**settings, knob.name: self._shrunk(knob, settings)})
         config = self._config(settings)
@@ -253,8 +254,8 @@ class KnobSpace:
         """The largest value of a memory knob that fits; the smallest where none does."""
         option = self.names.option(knob.name)
         own = self.names.view(settings, self.names.family(knob.name))
-        if option in TABLES:
-            return self._smaller_tables(knob, settings)
+        if option in TABLES or self.memory.own is not None:
+            return self._smaller(knob, settings)
         over, value = self._memory_excess(settings, knob), int(settings[knob.name])
         if option == "max_write_buffer_number":
             wanted = value + (-over // int(own["write_buffer_size"]))
@@ -279,12 +280,20 @@ class KnobSpace:
             at_full = self.full.space.legalise(self.full.up(changed))
         return self.default()
 
-    def _smaller_tables(self, knob: Knob, settings: Settings) -> Value:
-        """The nearest value with which tables need little enough memory; the least if none does."""
+    def _smaller(self, knob: Knob, settings: Settings) -> Value:
+        """The nearest value with which a config needs little enough memory; the least if none."""
         here = place_of(knob, settings[knob.name])
-        nearest = sorted(knob.drawn, key=lambda value: abs(place_of(knob, value) - here))
+        drawn = knob.drawn or [value_at(knob, part / _PARTS) for part in range(_PARTS)]
+        nearest = sorted(drawn, key=lambda value: abs(place_of(knob, value) - here))
         fitting = (v for v in nearest if not self._memory_violation({**settings, knob.name: v}))
-        return next(fitting, self._least_table(knob))
+        return next(fitting, self._least(knob, drawn, settings))
+
+    def _least(self, knob: Knob, drawn: Sequence[Value], settings: Settings) -> Value:
+        """The value with which a config needs the least memory."""
+        own = self.memory.own
+        if own is None:
+            return self._least_table(knob)
+        return min(drawn, key=lambda value: own.needs({**settings, knob.name: value}).total)
 
     def _least_table(self, knob: Knob) -> Value:
         """The value of an option of tables with which tables need the least memory."""
@@ -300,7 +309,15 @@ class KnobSpace:
 
     @property
     def _memory_names(self) -> tuple[str, ...]:
-        return (*_MEMORY_KNOBS, *self._tables)
+        own = self.memory.own
+        return (*_MEMORY_KNOBS, *self._tables) if own is None else own.options
+
+    def _shrinking(self, *, memtables_first: bool) -> tuple[str, ...]:
+        """Options that give memory back, in this order."""
+        if self.memory.own is not None:
+            return self.memory.own.options
+        order = (*MEMTABLES, *CACHES) if memtables_first else _SHRINK_ORDER
+        return (*order, *self._tables)
 
     def _repaired(self, values: Mapping[str, Value]) -> Settings:
         """The settings of the values, with what RocksDB would refuse repaired where it can be."""

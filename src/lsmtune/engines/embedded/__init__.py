@@ -8,7 +8,6 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
-from lsmtune.knobs.constraints import ROCKSDB_RULES
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DRIVER
 from lsmtune.workloads import workloads_of
@@ -18,8 +17,7 @@ _NAME = "embedded"
 
 @cache
 def _catalogue() -> Catalogue:
-    folder = files(__name__).joinpath("catalogue")
-    return read_catalogue(_NAME, folder, rules=ROCKSDB_RULES, store="RocksDB")
+    return read_catalogue(_NAME, files(__name__).joinpath("catalogue"))
 
 
 def _make(spec: StudySettings) -> Engine:

@@ -6,7 +6,6 @@ from importlib.resources import files
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.knobs.catalogue import Catalogue, by_family, read_catalogue, rocksdb_catalogue
-from lsmtune.knobs.constraints import ROCKSDB_RULES
 from lsmtune.spec import StudySettings
 from lsmtune.workloads import workloads_of
 
@@ -20,8 +19,6 @@ def _catalogue() -> Catalogue:
         _NAME,
         files(__name__).joinpath("catalogue"),
         knobs=by_family(rocksdb_catalogue().knobs),
-        rules=ROCKSDB_RULES,
-        store="RocksDB",
     )
 
 

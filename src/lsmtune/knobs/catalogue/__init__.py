@@ -26,6 +26,7 @@ from lsmtune.knobs.families import (
     Names,
     knob_name,
 )
+from lsmtune.knobs.memory import NO_MEMORY, MemoryLimit, OwnMemory
 from lsmtune.knobs.rules.base import NO_RULES, Rules
 from lsmtune.knobs.types import Knob, Settings, Value
 
@@ -106,7 +107,8 @@ class Catalogue:
 
     `absent` are the names of the knobs that this version lacks. `notes` apply to all knobs.
     `defaults_of` is the program that the defaults are from. `names` has the form of the names of
-    the knobs, and `rules` the rules between them. `store` is the name of the store in messages;
+    the knobs, and `rules` the rules between them. `own_memory` says how much memory settings need;
+    None stands for that of RocksDB's options. `store` is the name of the store in messages;
     without one, the engine's. With `by_version`, knobs and rules are those of the version of
     RocksDB in the OPTIONS of the baseline.
     """
@@ -121,6 +123,7 @@ class Catalogue:
     absent: frozenset[str] = frozenset()
     names: Names = PLAIN
     rules: Rules = NO_RULES
+    own_memory: OwnMemory | None = NO_MEMORY
     store: str = ""
     by_version: bool = False
 
@@ -181,6 +184,10 @@ class Catalogue:
     def defaults(self, factor: float) -> Settings:
         """Return the engine's default of every knob, for a tree `factor` times the full size."""
         return {knob.name: knob.scaled(factor).default for knob in self.knobs}
+
+    def memory_bytes(self, settings: Settings) -> int:
+        """Return the memory that settings need, without index and filter blocks."""
+        return MemoryLimit(0, own=self.own_memory).used(settings, self.names).total
 
     def scaled(self, settings: Mapping[str, Value], factor: float) -> Settings:
         """Return the settings for a tree `factor` times as large: sizes grow, the rest stays.
@@ -304,8 +311,7 @@ def load(engine: str) -> Catalogue:
 def rocksdb_catalogue() -> Catalogue:
     """Return RocksDB's catalogue."""
     folder = files(__name__).joinpath(_ROCKSDB)
-    found = read_catalogue(_ROCKSDB, folder, rules=ROCKSDB_RULES, store="RocksDB")
-    return replace(found, by_version=True)
+    return replace(read_catalogue(_ROCKSDB, folder), by_version=True)
 
 
 def read_catalogue(
@@ -314,10 +320,13 @@ def read_catalogue(
     *,
     knobs: tuple[Knob, ...] = (),
     names: Names = PLAIN,
-    rules: Rules = NO_RULES,
-    store: str = "",
+    rules: Rules = ROCKSDB_RULES,
+    store: str = "RocksDB",
 ) -> Catalogue:
-    """Return the catalogue that the files of a folder describe; `knobs` come before theirs."""
+    """Return the catalogue that the files of a folder describe; `knobs` come before theirs.
+
+    The engine has RocksDB's options, or some of them.
+    """
     data = {
         file.name: tomllib.loads(file.read_text(encoding="utf-8"))
         for file in folder.iterdir()
@@ -334,6 +343,7 @@ def read_catalogue(
         rest.get("defaults_of", ""),
         names=names,
         rules=rules,
+        own_memory=None,
         store=store,
     )
 
