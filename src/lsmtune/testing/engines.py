@@ -5,6 +5,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lsmtune.analysis.deploy import FILES
@@ -70,6 +71,19 @@ class EngineConformance:
         assert len(names) == len(set(names))
         for knob in catalogue.knobs if "db_bench" not in entry.exports else ():
             assert not knob.flag, f"{knob.name}: flag=False, because db_bench has no such flag"
+
+    def test_names_of_knobs_come_apart_and_together(self, entry: EngineEntry) -> None:
+        catalogue = entry.catalogue()
+        for knob in catalogue.knobs:
+            family, option = catalogue.names.split(knob.name)
+            assert knob.name in catalogue.names.join(option, family)
+
+    def test_its_rules_leave_configs_to_try(self, prepared: Prepared) -> None:
+        space = prepared.spaces.at()
+        rng = np.random.default_rng(1)
+        for config in (space.default(), *(space.sample(rng) for _ in range(10))):
+            assert space.violations(config) == []
+            assert space.canonical(config) == config
 
     def test_it_says_what_runs(self, prepared: Prepared) -> None:
         assert prepared.facts.version
