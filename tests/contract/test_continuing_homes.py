@@ -251,7 +251,7 @@ def test_new_study_with_a_removed_optimizer_is_refused(
 ) -> None:
     folder = enter(REMOVED)
     assert run(["tune", "--study", "new", "--optimizer", name]) == 2
-    assert "available: tpe, gp-ucb, guided" in capsys.readouterr().err
+    assert "available: bestconfig, cdbtune, genetic" in capsys.readouterr().err
     assert "new" not in studies_in(folder)
 
 
