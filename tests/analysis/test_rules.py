@@ -40,15 +40,19 @@ RULES = ROOT / "src" / "lsmtune" / "analysis" / "inspect" / "rules"
 ADVICE = ROOT / "src" / "lsmtune" / "knobs" / "catalogue" / "advice.toml"
 HEALTHY = ROOT / "tests" / "data" / "healthy"
 _CODE = re.compile(r"Finding\(\s*\"([a-z0-9-]+)\"")
-_PUT_TOGETHER = {"wal-limit", "memory-limit", "writes-stopped", "writes-slowed"}
+PUT_TOGETHER = {"wal-limit", "memory-limit", "writes-stopped", "writes-slowed"}
 """Codes that are made of the reason of a flush or the kind of a stall."""
+
+
+def codes_in(path: Path) -> set[str]:
+    """The codes in the source of a file of rules."""
+    return {*_CODE.findall(path.read_text())}
 
 
 @cache
 def codes() -> frozenset[str]:
-    """The codes in the source of the rules."""
-    found = {code for path in RULES.glob("*.py") for code in _CODE.findall(path.read_text())}
-    return frozenset(found | _PUT_TOGETHER)
+    """The codes in the source of all rules."""
+    return frozenset(PUT_TOGETHER.union(*map(codes_in, RULES.glob("*.py"))))
 
 
 def judged(tmp_path: Path, text: str) -> Inspection:

@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from lsmtune.analysis.inspect.findings import FIRST_STEPS
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.knobs.advice import Direction, action
@@ -163,7 +164,8 @@ def costs_of(option: str) -> set[str]:
 def test_costs_are_those_of_the_option_in_the_first_step(
     code: str, look_at: tuple[str, ...], version: str | None, told: str, needs: str | None
 ) -> None:
-    text = costs_text(Finding(code, "title", "evidence", look_at, 0.5), version)
+    finding = Finding(code, "title", "evidence", look_at, 0.5, steps=FIRST_STEPS[code])
+    text = costs_text(finding, version)
     assert text is not None
     assert any(f"cost: {cost} (" in text for cost in costs_of(told))
     assert ("needs RocksDB" in text) == (needs is not None)
@@ -171,7 +173,9 @@ def test_costs_are_those_of_the_option_in_the_first_step(
 
 
 def test_a_step_without_an_option_has_no_costs() -> None:
-    assert costs_text(Finding("disk-full", "title", "evidence", (), 0.5), "7.8.3") is None
+    steps = FIRST_STEPS["disk-full"]
+    finding = Finding("disk-full", "title", "evidence", (), 0.5, steps=steps)
+    assert costs_text(finding, "7.8.3") is None
 
 
 def test_bars_of_levels_divide_by_the_bytes_of_clients_in_their_own_period() -> None:

@@ -1,7 +1,7 @@
 """First steps with values: `raise max_background_jobs from 2 to 4`.
 
-The steps of first_steps.toml are general. Where the text has the value of the option, the new value
-is computed from it.
+The steps in the files of the rules are general. Where the text has the value of the option, the new
+value is computed from it.
 """
 
 import re

@@ -13,6 +13,9 @@ _WAYS: Mapping[Direction, str] = {
     "higher": "raise", "lower": "lower", "true": "set", "false": "set",
 }  # fmt: skip
 
+_INNER = ("current", "steps")
+"""Fields of a finding that the document has in its first step and its actions."""
+
 
 def inspection_document(log: Inspection) -> dict[str, Any]:
     """The inspection without what only pictures need."""
@@ -62,7 +65,7 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    told = {key: value for key, value in asdict(finding).items() if key != "current"}
+    told = {key: value for key, value in asdict(finding).items() if key not in _INNER}
     actions = [{**asdict(action), **_change(finding, action.option)} for action in finding.actions]
     return {**told, "first_step": finding.first_step, "actions": actions}
 
@@ -72,7 +75,7 @@ def _change(finding: Finding, option: str) -> dict[str, str | None]:
     change = finding.change
     if change is not None and change.option == option:
         return {"direction": change.direction, "from": change.before, "to": change.after}
-    step, named = first_step(finding.code, finding.look_at)
+    step, named = first_step(finding.steps, finding.look_at)
     way = _WAYS[direction(step)] if named == option else None
     return {"direction": way, "from": finding.current.get(option), "to": None}
 

@@ -4,32 +4,31 @@ A rule's weight is the share of the load that suffers times how likely the optio
 the cause, so that of several findings the one to act on first comes first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 
 from lsmtune.analysis.inspect.facts import Fact
 from lsmtune.analysis.inspect.first_steps import options_of
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, Verdict
-from lsmtune.analysis.inspect.rules import (
-    blobs,
-    compacting,
-    deletions,
-    devices,
-    errors,
-    fifo,
-    flushes,
-    levels,
-    memory,
-    opening,
-    options,
-    reads,
-    space,
-    stalls,
-    surprises,
-    throttling,
-    tikv,
+from lsmtune.analysis.inspect.rule import Rule
+
+_FILES = Path(__file__).with_name("rules").glob("[a-z]*.py")
+_MODULES = sorted(
+    (import_module(f"lsmtune.analysis.inspect.rules.{path.stem}") for path in _FILES),
+    key=lambda module: (module.ORDER, module.__name__),
 )
-from lsmtune.analysis.inspect.rules.rule import Rule
+
+RULES: tuple[Rule, ...] = tuple(rule for module in _MODULES for rule in module.RULES)
+"""The rules of all files in `rules/`."""
+
+FIRST_STEPS: Mapping[str, tuple[str, ...]] = {
+    code: (steps,) if isinstance(steps, str) else steps
+    for module in _MODULES
+    for code, steps in module.FIRST_STEPS.items()
+}
+"""The first steps for each code of a finding."""
 
 _LEAST_WEIGHT = 0.01
 _MOST_NAMED = 3
@@ -53,17 +52,19 @@ def judged(log: Inspection) -> Inspection:
 
 
 def _found(rule: Rule, log: Inspection) -> Iterator[Finding]:
-    """Yield what a rule finds, with the values of its options and the disputed facts it used."""
+    """Yield what a rule finds, with the first steps, the values of options and disputed facts."""
     with log.facts.watched() as disputed:
         found = [finding for finding in rule.find(log) if finding.weight >= _LEAST_WEIGHT]
     doubts = "".join(f" {_doubt(*pair)}" for pair in disputed)
     for finding in found:
+        steps = FIRST_STEPS[finding.code]
         current = {
             name: value
-            for name in options_of(finding.code, finding.look_at)
+            for name in options_of(steps, finding.look_at)
             if (value := _option(log, name, finding.family)) is not None
         }
-        yield replace(finding, evidence=f"{finding.evidence}{doubts}", current=current)
+        evidence = f"{finding.evidence}{doubts}"
+        yield replace(finding, evidence=evidence, current=current, steps=steps)
 
 
 def _option(log: Inspection, name: str, family: str | None) -> str | None:
@@ -106,25 +107,3 @@ def _grouped(found: list[Finding]) -> Iterator[Finding]:
             evidence = f"In {first.family}: {first.evidence}"
             first = replace(first, evidence=evidence, family=f"{listed}{in_all}")
         yield first
-
-
-RULES: tuple[Rule, ...] = (
-    *errors.RULES,
-    *throttling.RULES,
-    *stalls.RULES,
-    *levels.RULES,
-    *compacting.RULES,
-    *flushes.RULES,
-    *reads.RULES,
-    *deletions.RULES,
-    *memory.RULES,
-    *space.RULES,
-    *blobs.RULES,
-    *fifo.RULES,
-    *devices.RULES,
-    *opening.RULES,
-    *surprises.RULES,
-    *options.RULES,
-    *tikv.RULES,
-)
-"""All rules."""

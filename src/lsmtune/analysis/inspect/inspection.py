@@ -139,7 +139,7 @@ class Finding:
     `family` is the column family, or None if it concerns the whole database.
     `weight` in [0, 1] orders findings: the share of the load that it concerns times how likely
     these options are the cause. `current` has the values of the options, as far as the text has
-    them.
+    them. `steps` are the first steps for the code, one of which fits this finding.
     """
 
     code: str
@@ -149,6 +149,7 @@ class Finding:
     weight: float
     family: str | None = None
     current: Mapping[str, str] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -158,17 +159,17 @@ class Finding:
     @property
     def first_step(self) -> str:
         """What to try first, with old and new value where the text has the old one."""
-        return computed(first_step(self.code, self.look_at)[0], self.current)[0]
+        return computed(first_step(self.steps, self.look_at)[0], self.current)[0]
 
     @property
     def change(self) -> Change | None:
         """The change that the first step makes; None if its values are unknown."""
-        return computed(first_step(self.code, self.look_at)[0], self.current)[1]
+        return computed(first_step(self.steps, self.look_at)[0], self.current)[1]
 
     @property
     def first_action(self) -> Action | None:
         """What the first step costs, and whether it works online; None if it sets no option."""
-        step, option = first_step(self.code, self.look_at)
+        step, option = first_step(self.steps, self.look_at)
         return None if option is None else action(option, direction(step))
 
 

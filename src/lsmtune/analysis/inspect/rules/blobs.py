@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import BLOBS, EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import OFF, ON, Rule, by_family
+from lsmtune.analysis.inspect.rule import OFF, ON, FirstSteps, Rule, by_family
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_BLOB_SPACE = 1.5
@@ -81,8 +81,18 @@ def _large_tables(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+ORDER = 120
 RULES = (
     Rule(_garbage, (BLOBS,)),
     Rule(_always_collecting, (OPTIONS,)),
     Rule(_large_tables, (EVENTS, OPTIONS)),
 )
+FIRST_STEPS: FirstSteps = {
+    "blob-garbage": (
+        "set enable_blob_garbage_collection to true",
+        "raise blob_garbage_collection_age_cutoff step by step, up to 1.0",
+        "lower blob_garbage_collection_force_threshold to 0.5",
+    ),
+    "blob-always-collected": "raise blob_garbage_collection_force_threshold to 0.5",
+    "blob-large-tables": "lower target_file_size_base to a tenth of write_buffer_size",
+}

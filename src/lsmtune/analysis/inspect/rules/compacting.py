@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, STALLS
-from lsmtune.analysis.inspect.rules.rule import (
+from lsmtune.analysis.inspect.rule import (
     LEVELED,
     ON,
     WAITS_UNKNOWN,
+    FirstSteps,
     Rule,
     by_family,
     compactions,
@@ -244,6 +245,7 @@ def _exclusive(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+ORDER = 60
 RULES = (
     Rule(_intra_level_0, (EVENTS, OPTIONS)),
     Rule(_one_thread, (EVENTS, STALLS)),
@@ -253,3 +255,20 @@ RULES = (
     Rule(_many_threads, (EVENTS, OPTIONS)),
     Rule(_exclusive, (EVENTS,)),
 )
+FIRST_STEPS: FirstSteps = {
+    "intra-l0": "halve max_compaction_bytes",
+    "one-thread": "raise max_subcompactions to 4",
+    "slow-compactions": (
+        "check CPU and device, then raise rate_limiter_bytes_per_sec if the store has one",
+        "check CPU and device, then raise compaction_readahead_size to at least 2 MiB",
+    ),
+    "costly-codec": (
+        "set compression to LZ4",
+        "set bottommost_compression to LZ4",
+    ),
+    "pushed-down-again": "set change_level of CompactRange to false",
+    "many-threads": (
+        "lower max_subcompactions to the number of cores divided by max_background_jobs"
+    ),
+    "exclusive-compaction": "set exclusive_manual_compaction of CompactRange to false",
+}

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, TICKERS, VERSION
-from lsmtune.analysis.inspect.rules.rule import (
+from lsmtune.analysis.inspect.rule import (
     FIFO,
     LEVELED,
     NO_OBJECT,
     OFF,
+    FirstSteps,
     Rule,
     age_options,
     by_family,
@@ -287,6 +288,7 @@ def _filter_without_period(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+ORDER = 90
 RULES = (
     Rule(_tombstones, (EVENTS, TICKERS)),
     Rule(_skipped_entries, (TICKERS,)),
@@ -299,3 +301,30 @@ RULES = (
     Rule(_periodic_in_place, (EVENTS, OPTIONS, VERSION)),
     Rule(_filter_without_period, (OPTIONS,)),
 )
+FIRST_STEPS: FirstSteps = {
+    "skipped-entries": "set iterate_upper_bound of scans to the end of their range",
+    "tombstones": (
+        "set iterate_upper_bound of scans to the end of their range",
+        "set ttl to one day (86400) or less",
+        "set periodic_compaction_seconds to one day (86400) or less",
+    ),
+    "range-deletions": (
+        "set memtable_max_range_deletions to 1000; below RocksDB 8.6, delete fewer, wider ranges"
+    ),
+    "quiet-deletions": (
+        "call CompactRange once, then set ttl to one day (86400) or less",
+        "call CompactRange once, then set periodic_compaction_seconds to one day (86400) or less",
+    ),
+    "snapshot-held": "release old snapshots, and limit the time of scans and backups",
+    "endless-compaction": (
+        "upgrade RocksDB; if preserve_internal_time_seconds is set, set "
+        "preserve_internal_time_seconds to 0"
+    ),
+    "snapshot-released": "release snapshots sooner",
+    "deletions-kept": (
+        "release old snapshots, then set bottommost_level_compaction of CompactRange to "
+        "kForceOptimized"
+    ),
+    "periodic-in-place": "set ttl to one day (86400) or less",
+    "filter-without-period": "set periodic_compaction_seconds to the time after which data expire",
+}

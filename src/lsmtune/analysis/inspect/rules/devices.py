@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, TICKERS, VERSION
-from lsmtune.analysis.inspect.rules.rule import NO_OBJECT, ON, Rule, is_old_tikv, version_in
+from lsmtune.analysis.inspect.rule import NO_OBJECT, ON, FirstSteps, Rule, is_old_tikv, version_in
 
 _LEAST_SYNCS = 100
 _MOST = 0.5
@@ -79,8 +79,17 @@ def _syncs(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+ORDER = 140
 RULES = (
     Rule(_no_readahead, (OPTIONS, VERSION)),
     Rule(_slow_syncs, (OPTIONS, TICKERS)),
     Rule(_syncs, (TICKERS, OPTIONS)),
 )
+FIRST_STEPS: FirstSteps = {
+    "sync-writes": (
+        "write in larger batches, then raise recycle_log_file_num, for example to 4",
+        "write in larger batches, or from more threads at the same time",
+    ),
+    "slow-syncs": "set bytes_per_sync to 1 MiB",
+    "no-readahead": "raise compaction_readahead_size to 2 MiB",
+}

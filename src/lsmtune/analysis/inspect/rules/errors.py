@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS
-from lsmtune.analysis.inspect.rules.rule import Rule, noticed, quoted
+from lsmtune.analysis.inspect.rule import FirstSteps, Rule, noticed, quoted
 
 
 def _errors(log: Inspection) -> Iterator[Finding]:
@@ -34,6 +34,7 @@ def _background_error(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+ORDER = 10
 RULES = (
     Rule(_errors, ()),
     # db/error_handler.cc; facebook/rocksdb#919
@@ -42,3 +43,8 @@ RULES = (
         "", (), 0.99)),
     Rule(_background_error, (EVENTS,)),
 )  # fmt: skip
+FIRST_STEPS: FirstSteps = {
+    "errors": "correct the cause of the first error before you change options",
+    "disk-full": "free disk space, then call Resume or open the database again",
+    "background-error": "correct the cause, then call Resume or open the database again",
+}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, VERSION
-from lsmtune.analysis.inspect.rules.rule import FIFO, ON, Rule, noticed, version_in
+from lsmtune.analysis.inspect.rule import FIFO, ON, FirstSteps, Rule, noticed, version_in
 
 _ALLOW = "compaction_options_fifo.allow_compaction"
 
@@ -30,6 +30,7 @@ def _merges_and_ttl(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+ORDER = 130
 RULES = (
     # FIFOCompactionPicker::PickSizeCompaction; deletions by ttl have another line
     noticed("FIFO drops", EVENTS, Finding(
@@ -42,3 +43,8 @@ RULES = (
         "fifo-period-ignored", "periodic_compaction_seconds has no effect with FIFO",
         "", ("ttl", "periodic_compaction_seconds"), 0.2)),
 )  # fmt: skip
+FIRST_STEPS: FirstSteps = {
+    "fifo-drops": "raise fifo_max_table_files_size if the data must stay",
+    "fifo-merges-ttl": "set fifo_compaction_allow_compaction to false",
+    "fifo-period-ignored": "set ttl to the value of periodic_compaction_seconds",
+}

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES
-from lsmtune.analysis.inspect.rules.rule import (
+from lsmtune.analysis.inspect.rule import (
     WAITS_UNKNOWN,
+    FirstSteps,
     Rule,
     by_family,
     compactions,
@@ -194,6 +195,7 @@ def _ingestion_flushes(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+ORDER = 70
 RULES = (
     Rule(_forced_flushes, (EVENTS,)),
     Rule(_requested_flushes, (EVENTS, OPTIONS)),
@@ -204,3 +206,22 @@ RULES = (
     Rule(_into_level_0, (SHAPES,)),
     Rule(_ingestion_flushes, (EVENTS,)),
 )
+FIRST_STEPS: FirstSteps = {
+    "wal-limit": "raise max_total_wal_size above the size of all memtables",
+    "memory-limit": (
+        "raise db_write_buffer_size to at least write_buffer_size times the number of families"
+    ),
+    "arena-blocks": (
+        "raise db_write_buffer_size to at least write_buffer_size times the number of families"
+    ),
+    "requested-flushes": "flush less often: fewer checkpoints, backups and calls of Flush",
+    "slow-flushes": (
+        "check CPU and device, then raise rate_limiter_bytes_per_sec if the store has one",
+        "check CPU and device, then set bytes_per_sync to 1 MiB",
+    ),
+    "wal-unlimited": "set max_total_wal_size, for example to 2 GiB",
+    "ingested-to-l0": (
+        "add files that do not overlap; during loads, raise level0_slowdown_writes_trigger"
+    ),
+    "ingestion-flushes": "set allow_blocking_flush to false; if adding then fails, flush and retry",
+}

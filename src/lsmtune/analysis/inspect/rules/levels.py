@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, SHAPES, WRITE_AMP
-from lsmtune.analysis.inspect.rules.rule import (
+from lsmtune.analysis.inspect.rule import (
     FIFO,
     LEVELED,
+    MORE_JOBS,
     ON,
     UNIVERSAL,
+    FirstSteps,
     Rule,
     all_families,
     bound_text,
@@ -148,9 +150,19 @@ def _unequal_levels(log: Inspection, family: str, base: float) -> Iterator[Findi
         )  # fmt: skip
 
 
+ORDER = 50
 RULES = (
     Rule(_write_amp, (WRITE_AMP,)),
     Rule(_no_compaction, (OPTIONS, SHAPES)),
     Rule(_many_level_0_files, (SHAPES,)),
     Rule(_tiny_levels, (OPTIONS,)),
 )
+FIRST_STEPS: FirstSteps = {
+    "write-amp": "double write_buffer_size and max_bytes_for_level_base",
+    "compaction-off": "set disable_auto_compactions to false when the bulk load ends",
+    "many-l0-files": (
+        "lower level0_file_num_compaction_trigger to 4",
+        *MORE_JOBS,
+    ),
+    "tiny-levels": "raise max_bytes_for_level_base to 256 MiB, or to one compaction of level 0",
+}

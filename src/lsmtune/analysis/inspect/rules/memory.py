@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES, TICKERS
-from lsmtune.analysis.inspect.rules.rule import FIFO, OFF, ON, Rule, files_at_opening, noticed
+from lsmtune.analysis.inspect.rule import FIFO, OFF, ON, FirstSteps, Rule, files_at_opening, noticed
 from lsmtune.units import GIB, MIB, format_bytes
 
 _MANY_FILES = 10_000
@@ -125,6 +125,7 @@ def _open_iterators(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+ORDER = 100
 RULES = (
     Rule(_open_files, (OPTIONS,)),
     Rule(_memory_of_families, (OPTIONS,)),
@@ -143,3 +144,20 @@ RULES = (
         "cache-entry-size", "The block cache has a wrong estimate of the size of its entries",
         "", ("estimated_entry_charge",), 0.2)),
 )  # fmt: skip
+FIRST_STEPS: FirstSteps = {
+    "many-families": "set db_write_buffer_size to the memory that all memtables may take",
+    "open-files-memory": "set cache_index_and_filter_blocks to true, and enlarge the block cache",
+    "memtable-history": (
+        "halve max_write_buffer_size_to_maintain while no transaction fails its check"
+    ),
+    "readahead-memory": "lower compaction_readahead_size to a quarter of its value",
+    "cache-full": "set strict_capacity_limit to false",
+    "large-metadata": (
+        "lower num_shard_bits: each shard must hold several of the largest blocks",
+        "raise block_cache: each shard must hold several of the largest blocks",
+    ),
+    "open-iterators": (
+        "find and close iterators; from RocksDB 10.0, set auto_refresh_iterator_with_snapshot"
+    ),
+    "cache-entry-size": "set estimated_entry_charge to the value that RocksDB recommends",
+}

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPENING
-from lsmtune.analysis.inspect.rules.rule import ON, Rule, files_at_opening, noticed
+from lsmtune.analysis.inspect.rule import ON, FirstSteps, Rule, files_at_opening, noticed
 from lsmtune.metrics.log_lines import STAMP_LENGTH
 from lsmtune.units import MIB, format_bytes, format_duration
 
@@ -77,6 +77,7 @@ def _many_wals(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+ORDER = 150
 RULES = (
     Rule(_slow_opening, (OPENING,)),
     Rule(_many_wals, (OPENING,)),
@@ -87,3 +88,18 @@ RULES = (
         "on by default since RocksDB 8.4.",
         ("level_compaction_dynamic_level_bytes",), 0.3)),
 )  # fmt: skip
+FIRST_STEPS: FirstSteps = {
+    "many-wals": (
+        "set max_total_wal_size to 1 GiB or less",
+        "set avoid_flush_during_recovery to false",
+        "look for prepared transactions, which keep old WAL files",
+    ),
+    "levels-moved": (
+        "wait for compactions; set level_compaction_dynamic_level_bytes to false if they hurt"
+    ),
+    "slow-opening": (
+        "set skip_stats_update_on_db_open to true",
+        "raise max_file_opening_threads to 64",
+        "set max_manifest_file_size to 64 MiB",
+    ),
+}

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import (
+from lsmtune.analysis.inspect.rule import (
     FIFO,
     LEVELED,
     ON,
+    FirstSteps,
     Rule,
     noticed,
     number_or_default,
@@ -237,6 +238,7 @@ def _no_wal(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+ORDER = 170
 RULES = (
     # SanitizeOptions in db/column_family.cc
     noticed("triggers adjusted", EVENTS, Finding(
@@ -257,3 +259,28 @@ RULES = (
     Rule(_file_sizes, (OPTIONS,)),
     Rule(_no_wal, (OPTIONS,)),
 )  # fmt: skip
+FIRST_STEPS: FirstSteps = {
+    "soft-above-hard": (
+        "lower soft_pending_compaction_bytes_limit to a quarter of "
+        "hard_pending_compaction_bytes_limit"
+    ),
+    "file-size-multiplier": "set target_file_size_multiplier to 1",
+    "low-wal-limit": "raise max_total_wal_size above the size of all memtables",
+    "wal-limit-unused": (
+        "lower write_buffer_size for a smaller WAL; max_total_wal_size has no effect"
+    ),
+    "wal-not-recycled": "lower recycle_log_file_num to 0: it has no effect now",
+    "filter-without-bits": "set filter_policy to a Bloom filter of 10 bits per key",
+    "triggers-adjusted": (
+        "raise level0_slowdown_writes_trigger above level0_file_num_compaction_trigger, and "
+        "level0_stop_writes_trigger above both"
+    ),
+    "triggers-contradict": (
+        "raise level0_slowdown_writes_trigger above level0_file_num_compaction_trigger, and "
+        "level0_stop_writes_trigger above both"
+    ),
+    "half-set-jobs": "set max_background_flushes and max_background_compactions to -1",
+    "dynamic-levels-off": "use one path, or set level_compaction_dynamic_level_bytes to false",
+    "merge-number-ignored": "lower min_write_buffer_number_to_merge to the value that RocksDB uses",
+    "wal-off": "set write_disable_wal to 0 when the load ends",
+}

@@ -4,7 +4,15 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, TICKERS
-from lsmtune.analysis.inspect.rules.rule import NO_OBJECT, ON, Rule, percent, read_share, reads
+from lsmtune.analysis.inspect.rule import (
+    NO_OBJECT,
+    ON,
+    FirstSteps,
+    Rule,
+    percent,
+    read_share,
+    reads,
+)
 from lsmtune.units import KIB, format_bytes
 
 _READS_WORTH_A_WORD = 1000
@@ -211,6 +219,7 @@ def _live_bytes(log: Inspection) -> float | None:
     return sum(log.facts.count("live_sst_bytes", family) for family in families) or None
 
 
+ORDER = 80
 RULES = (
     Rule(_no_filter, (OPTIONS, TICKERS)),
     Rule(_small_cache, (OPTIONS, TICKERS)),
@@ -221,3 +230,13 @@ RULES = (
     Rule(_prefix_unused, (OPTIONS, TICKERS)),
     Rule(_long_scans, (OPTIONS, TICKERS)),
 )
+FIRST_STEPS: FirstSteps = {
+    "no-filter": "set filter_policy to a Bloom filter of 10 bits per key",
+    "hits-only-filter": "set optimize_filters_for_hits to false",
+    "prefix-unused": "set iterate_upper_bound of scans to the end of their prefix",
+    "merge-operands": "set max_successive_merges to a small number, for example 10",
+    "long-scans": "set readahead_size of long scans to 2 MiB",
+    "small-cache": "double the capacity of block_cache",
+    "metadata-misses": "double the capacity of block_cache",
+    "table-cache": "set max_open_files to -1",
+}

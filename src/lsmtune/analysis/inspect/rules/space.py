@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import (
+from lsmtune.analysis.inspect.rule import (
     OFF,
     UNIVERSAL,
+    FirstSteps,
     Rule,
     noticed,
     percent,
@@ -89,6 +90,7 @@ def _static_levels(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+ORDER = 110
 RULES = (
     Rule(_universal_space, (EVENTS,)),
     Rule(_deletions_off, (EVENTS,)),
@@ -103,3 +105,12 @@ RULES = (
         "Commit or roll back prepared transactions.", (), 0.35)),
     Rule(_static_levels, (OPTIONS,)),
 )  # fmt: skip
+FIRST_STEPS: FirstSteps = {
+    "wal-kept": "commit or roll back prepared transactions",
+    "universal-space": (
+        "keep free space for all data, then halve universal_max_size_amplification_percent"
+    ),
+    "deletions-off": "call EnableFileDeletions once for each DisableFileDeletions",
+    "trash-piles-up": "double the deletion rate of sst_file_manager (SetDeleteRateBytesPerSecond)",
+    "static-levels": "set level_compaction_dynamic_level_bytes to true",
+}

@@ -5,31 +5,19 @@ from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
-from lsmtune.analysis.inspect.rules.rule import Rule, jobs_option, stall_bounds
-from lsmtune.metrics.families import listed
-from lsmtune.metrics.log_stalls import SPEEDB_CAUSE, Stall
+from lsmtune.analysis.inspect.rule import MORE_JOBS, FirstSteps, Rule, jobs_option
+from lsmtune.analysis.inspect.stall_causes import (
+    L0,
+    MEMTABLES,
+    PENDING,
+    counted_family,
+    counts_by_cause,
+    counts_by_family,
+    options_of_cause,
+)
 from lsmtune.units import GIB, format_bytes
 
 _ALARM_SHARE = 0.05
-_L0, _MEMTABLES, _PENDING = (
-    "level-0 files", "immutable memtables", "estimated pending compaction bytes",
-)  # fmt: skip
-_COUNTED = {
-    _L0: ("level0_slowdown", "level0_numfiles", "l0-file-count-limit-delays",
-         "l0-file-count-limit-stops"),
-    _MEMTABLES: ("memtable_compaction", "memtable_slowdown", "memtable-limit-delays",
-                "memtable-limit-stops"),
-    _PENDING: ("stop for pending_compaction_bytes", "slowdown for pending_compaction_bytes",
-              "pending-compaction-bytes-delays", "pending-compaction-bytes-stops"),
-    "memory limit of the write buffer manager": ("write-buffer-manager-limit-stops",),
-}  # fmt: skip
-_LOOK_AT = {
-    _L0: ("max_background_jobs", "level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
-          "write_buffer_size"),
-    _MEMTABLES: ("max_write_buffer_number", "write_buffer_size", "max_background_jobs"),
-    _PENDING: ("max_background_jobs", "soft_pending_compaction_bytes_limit",
-               "hard_pending_compaction_bytes_limit", "compression"),
-}  # fmt: skip
 _DEFAULT_SLOWDOWN, _DEFAULT_SOFT = 20, 64 * GIB
 _BUSY = 0.8
 _NO_SLOWDOWN = 3
@@ -57,7 +45,7 @@ def _stall_findings(log: Inspection) -> Iterator[Finding]:
     """Yield the suspects for the stalls of each family, if a twentieth of the time was held."""
     families = sorted({stall.family for stall in log.stalls})
     if len(families) < 2:  # noqa: PLR2004
-        family = families[0] if families and families[0] in log.families else _counted_family(log)
+        family = families[0] if families and families[0] in log.families else counted_family(log)
         yield from _judged(replace(log, main_family=family), family)
         return
     for family in families:
@@ -86,98 +74,11 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
         yield replace(finding, family=(family or None) if several else None)
 
 
-def _counted_family(log: Inspection) -> str:
-    """The column family with most counted stalls, or else the main one."""
-    counted = [one for one in log.family_sums if one.stalls]
-    most = max(counted, key=lambda one: one.stalls or 0, default=None)
-    return log.main_family if most is None else most.name
-
-
-def _by_family(log: Inspection) -> str:
-    """How many of the counted stalls each column family has, as a sentence; "" for one family."""
-    counts = {one.name: one.stalls for one in log.family_sums if one.stalls}
-    if not counts or len(log.family_sums) < 2:  # noqa: PLR2004
-        return ""
-    total, most = sum(counts.values()), sorted(counts, key=lambda name: -counts[name])
-    parts = [f"{name} {counts[name]:,}" for name in most]
-    return f" Counted stalls by column family: {listed(parts)}, of {total:,}."
-
-
-def _stall_warnings(log: Inspection) -> Iterator[Finding]:
-    """Yield findings for warnings without events, which do not show how long writes waited."""
-    if log.timed_stalls or log.totals.stall_percent is not None:
-        return  # `_stall_findings` says more
-    by_kind: dict[tuple[str, str, str], list[Stall]] = {}
-    for stall in log.stalls:
-        by_kind.setdefault((stall.family, stall.kind, stall.cause), []).append(stall)
-    for (family, kind, cause), own in by_kind.items():
-        count, most = sum(stall.warnings for stall in own), max(stall.most for stall in own)
-        amount = format_bytes(most) if cause == _PENDING else f"{most:,}"
-        rates = [stall.least_rate for stall in own if stall.least_rate is not None]
-        largest = f"the largest value was {amount}"
-        if cause == SPEEDB_CAUSE and rates:
-            largest = f"the lowest rate was {format_bytes(min(rates))}/s"
-        verb, weight = {"stop": ("stopped", 0.9), "delay": ("slowed down", 0.6)}[kind]
-        often = "once" if count == 1 else f"{count:,} times"
-        yield Finding(
-            f"writes-{'stopped' if kind == 'stop' else 'slowed'}", f"Writes were {verb}: {cause}",
-            f"RocksDB warned {often} that it {verb} writes because of {cause}; {largest}."
-            f"{stall_bounds(log, family, cause)} The text does not say for how long.",
-            _look_at(log, cause), weight * min(1.0, 0.5 + count / 20), family=family or None,
-        )  # fmt: skip
-
-
-def _counted_stalls(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for stalls that a dump counts, without other data on stalls."""
-    counts = _counts(log)
-    if log.stalls or log.totals.stall_percent is not None or not any(counts.values()):
-        return
-    cause = max(counts, key=lambda name: counts[name])
-    yield Finding(
-        "counted-stalls", "Writes were slowed down or stopped",
-        "The last dump counts these stalls since the database was opened: "
-        + ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-        + f". The dump does not say for how long.{_by_family(log)}",
-        _look_at(log, cause) if cause in _LOOK_AT else ("db_write_buffer_size",), 0.4,
-        family=_counted_family(log) if _by_family(log) else None,
-    )  # fmt: skip
-
-
-def _look_at(log: Inspection, cause: str) -> tuple[str, ...]:
-    """Return the options for a cause, with the option for jobs that counts in this store."""
-    named = _LOOK_AT.get(cause, ("max_background_jobs",))
-    return tuple(jobs_option(log) if name == "max_background_jobs" else name for name in named)
-
-
-def _counts(log: Inspection) -> dict[str, int]:
-    """Return the number of stalls that the last dump counts, by cause."""
-    return {
-        cause: sum(log.stall_counts.get(name, 0) for name in names)
-        for cause, names in _COUNTED.items()
-    }
-
-
-def _stall_ticker(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for the ticker alone, as in an output of db_bench."""
-    held_s = log.facts.value("writers_stalled_s") or 0.0
-    span_s = log.span_s or log.load.span_s
-    if log.stalls or log.totals.stall_percent is not None or held_s < 1:
-        return
-    share = f", {100 * held_s / span_s:.0f} % of {span_s:.3g} s" if span_s else ""
-    yield Finding(
-        "stalled-time", "Writers waited for flushes or compactions",
-        f"The ticker rocksdb.stall.micros says that writers waited {held_s:.3g} s in all{share}. "
-        "Several writers can wait at the same time.",
-        (jobs_option(log), "write_buffer_size", "level0_slowdown_writes_trigger"),
-        min(0.6, 0.2 + (held_s / span_s if span_s else 0.2)),
-    )  # fmt: skip
-
-
 def _stalls(log: Inspection) -> _Stalls | None:
     seconds: dict[str, float] = {}
     for (_, cause), held in log.stall_seconds().items():
         seconds[cause] = seconds.get(cause, 0.0) + held
-    counts = _counts(log)
+    counts = counts_by_cause(log)
     warnings: dict[str, float] = {}
     for stall in log.stalls:
         warnings[stall.cause] = warnings.get(stall.cause, 0.0) + stall.warnings
@@ -196,7 +97,7 @@ def _stalls(log: Inspection) -> _Stalls | None:
             for cause, share in sorted(by_cause.items(), key=lambda p: -p[1])
             if share >= _WORTH_TELLING
         )
-        + f".{_by_family(log)}"
+        + f".{counts_by_family(log)}"
     )
     if log.totals.stall_percent is not None:
         share = log.totals.stall_percent / 100
@@ -228,7 +129,7 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
         "small-memtable", "Memtables are too small: flushes and level 0 cannot keep up",
         f"{stalls.evidence} The size of a memtable is {format_bytes(size)}{often}.",
         ("write_buffer_size", "max_write_buffer_number", "min_write_buffer_number_to_merge"),
-        stalls.of(_L0, _MEMTABLES) * suspicion * _LESS_DIRECT,
+        stalls.of(L0, MEMTABLES) * suspicion * _LESS_DIRECT,
     )  # fmt: skip
 
 
@@ -237,7 +138,7 @@ def _few_memtables(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
     ColumnFamilyData::GetWriteStallConditionAndCause in db/column_family.cc.
     """
-    memtables, share = log.number("max_write_buffer_number"), stalls.of(_MEMTABLES)
+    memtables, share = log.number("max_write_buffer_number"), stalls.of(MEMTABLES)
     merged = log.number("min_write_buffer_number_to_merge") or 1
     if memtables is None or memtables > _NO_SLOWDOWN or share < _ALARM_SHARE:
         return
@@ -312,7 +213,7 @@ def _l0_triggers(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
         return
     suspicions = ((compact + 1, 1.0), (2 * compact, 0.8), (_DEFAULT_SLOWDOWN, 0.5))
     suspicion = next(degree for files, degree in suspicions if slow <= files)
-    if stalls.of(_L0):
+    if stalls.of(L0):
         yield Finding(
             "low-l0-trigger", "Writes are slowed down although level 0 has few files",
             f"{stalls.evidence} RocksDB slows down writes at {slow:.0f} files in level 0 and "
@@ -320,14 +221,14 @@ def _l0_triggers(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
             "files.",
             ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
              "level0_file_num_compaction_trigger"),
-            stalls.of(_L0) * suspicion,
+            stalls.of(L0) * suspicion,
         )  # fmt: skip
 
 
 def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     soft, hard = (log.number(f"{name}_pending_compaction_bytes_limit") for name in ("soft", "hard"))
     base = log.number("max_bytes_for_level_base")
-    share = stalls.of(_PENDING)
+    share = stalls.of(PENDING)
     if soft is None or hard is None or base is None or not share:
         return
     low = soft < 10 * base
@@ -347,28 +248,11 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
     """Return the finding for a LOG without options, of which none can be blamed or excluded."""
-    main = max(stalls.by_cause, key=lambda cause: stalls.by_cause[cause], default=_L0)
+    main = max(stalls.by_cause, key=lambda cause: stalls.by_cause[cause], default=L0)
     return Finding(
         "stall-options-unknown", "Writes were slowed down or stopped",
         f"{stalls.evidence} The LOG does not contain the options, so their part is unknown.",
-        _look_at(log, main), stalls.share * 0.3,
-    )  # fmt: skip
-
-
-def _stopped_at_the_end(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for an excerpt that ends while writes are stopped."""
-    if not log.timed_stalls:
-        return  # `_stall_warnings` says it
-    last = max(log.stalls, key=lambda stall: stall.begin_micros)
-    if last.kind != "stop" or last.end_micros != log.end_micros:
-        return
-    amount = format_bytes(last.most) if last.cause == _PENDING else f"{last.most:,}"
-    largest = f" ({amount})" if last.most else ""
-    yield Finding(
-        "stopped-at-the-end", "The LOG ends while writes are stopped",
-        f"The last warning says that RocksDB stopped writes because of {last.cause}{largest}. "
-        "The LOG does not say when writes continued.",
-        _look_at(log, last.cause), 0.2, family=last.family or None,
+        options_of_cause(log, main), stalls.share * 0.3,
     )  # fmt: skip
 
 
@@ -391,10 +275,28 @@ def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
     )  # fmt: skip
 
 
-RULES = (
-    Rule(_stall_findings, (STALLS, OPTIONS)),
-    Rule(_stopped_at_the_end, (STALLS,)),
-    Rule(_stall_warnings, (STALLS,)),
-    Rule(_counted_stalls, (STALLS,)),
-    Rule(_stall_ticker, (STALLS,)),
-)
+ORDER = 30
+RULES = (Rule(_stall_findings, (STALLS, OPTIONS)),)
+FIRST_STEPS: FirstSteps = {
+    "small-memtable": "raise write_buffer_size to at least 64 MiB, or double it if larger",
+    "few-memtables": "raise max_write_buffer_number to at least 4",
+    "few-jobs": MORE_JOBS,
+    "low-l0-trigger": (
+        "raise level0_slowdown_writes_trigger to 20, level0_stop_writes_trigger to 36 or more"
+    ),
+    "pending-bytes": (
+        (
+            "raise soft_pending_compaction_bytes_limit to at least 64 GiB, and "
+            "hard_pending_compaction_bytes_limit to 4 times that"
+        ),
+        *MORE_JOBS,
+    ),
+    "compaction-behind": (
+        "double write_buffer_size",
+        *MORE_JOBS,
+    ),
+    "stall-options-unknown": (
+        "raise max_background_jobs to 4; if it is 4 or more, double it",
+        "raise max_write_buffer_number to 4; if it is 4 or more, add 2",
+    ),
+}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import Rule, noticed, percent, share_of_reason
+from lsmtune.analysis.inspect.rule import FirstSteps, Rule, noticed, percent, share_of_reason
 
 _MUCH = 0.2
 _MOST = 0.5
@@ -44,6 +44,7 @@ def _manual_compactions(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+ORDER = 160
 RULES = (
     Rule(_timed_compactions, (EVENTS,)),
     Rule(_manual_compactions, (EVENTS,)),
@@ -53,3 +54,13 @@ RULES = (
         "costly-statistics", "The statistics include timers that can cost throughput",
         "Level 3 leaves out the timers that cost most.", ("stats_level",), 0.1)),
 )  # fmt: skip
+FIRST_STEPS: FirstSteps = {
+    "timed-compactions": (
+        "raise periodic_compaction_seconds, or set it to 0 if no data expire",
+        "raise ttl, or set it to 0 if no data expire",
+    ),
+    "manual-compaction": (
+        "set disable_auto_compactions to true during CompactRange, and to false afterwards"
+    ),
+    "costly-statistics": "set stats_level to 3 (kExceptDetailedTimers)",
+}

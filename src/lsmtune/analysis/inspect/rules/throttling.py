@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS, VERSION
-from lsmtune.analysis.inspect.rules.rule import (
+from lsmtune.analysis.inspect.rule import (
     NO_OBJECT,
     ON,
+    FirstSteps,
     Rule,
     compactions,
     cpu_share,
@@ -147,6 +148,7 @@ def _debt_jumps(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+ORDER = 20
 RULES = (
     Rule(_rate_limiter, (STALLS, OPTIONS)),
     Rule(_slow_rate, (STALLS,)),
@@ -154,3 +156,13 @@ RULES = (
     Rule(_memory_stall, (STALLS,)),
     Rule(_debt_jumps, (STALLS, OPTIONS, VERSION)),
 )
+FIRST_STEPS: FirstSteps = {
+    "rate-limiter": "double rate_limiter_bytes_per_sec",
+    "slow-write-rate": "set delayed_write_rate to the mean rate of writes in this report",
+    "noisy-family": "set low_pri to true for writes to this family, if they can wait",
+    "memory-stall": "set allow_stall of the write buffer manager to false",
+    "debt-jumps": (
+        "upgrade to RocksDB 7.5, or double hard_pending_compaction_bytes_limit and "
+        "soft_pending_compaction_bytes_limit"
+    ),
+}

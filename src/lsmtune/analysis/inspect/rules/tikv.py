@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS
-from lsmtune.analysis.inspect.rules.rule import Rule
+from lsmtune.analysis.inspect.rule import FirstSteps, Rule
 from lsmtune.engines.tikv.rules import FLOW_CONTROL, THRESHOLDS
 from lsmtune.units import format_bytes
 
@@ -67,8 +67,29 @@ def _flow_control(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+ORDER = 180
 RULES = (
     Rule(_family_caches, (OPTIONS,)),
     Rule(_no_sync, (OPTIONS,)),
     Rule(_flow_control, (OPTIONS,)),
 )
+FIRST_STEPS: FirstSteps = {
+    "tikv-family-cache": (
+        "set storage.block-cache.capacity to the sum of all block-cache-size values"
+    ),
+    "tikv-sync-log": "set raftstore.sync-log to true",
+    "tikv-flow-control": (
+        (
+            "set storage.flow-control.l0-files-threshold to the value of "
+            "level0-slowdown-writes-trigger"
+        ),
+        (
+            "set storage.flow-control.soft-pending-compaction-bytes-limit to the value of "
+            "soft-pending-compaction-bytes-limit"
+        ),
+        (
+            "set storage.flow-control.hard-pending-compaction-bytes-limit to the value of "
+            "hard-pending-compaction-bytes-limit"
+        ),
+    ),
+}

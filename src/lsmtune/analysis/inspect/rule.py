@@ -1,7 +1,7 @@
 """What a rule is, and small helpers for its numbers and texts."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
@@ -22,6 +22,16 @@ WAITS_UNKNOWN = (
     "names the device or the CPU. If both are low, check the rate limiter."
 )
 """End of the evidence for jobs that take long: three causes, and how to tell them apart."""
+FirstSteps = Mapping[str, str | tuple[str, ...]]
+"""What to try first, for each code of a finding: one step, or one for each option to start with.
+
+The docstring of `rules/__init__.py` says what a step is.
+"""
+MORE_JOBS = (
+    "raise max_background_jobs to 4; if it is 4 or more, double it",
+    "raise max_background_compactions to 4; if it is 4 or more, double it",
+)
+"""Steps for more compactions at the same time: `jobs_option` says which of both counts."""
 _TRIGGERS = {
     "level-0 files": ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger"),
     "estimated pending compaction bytes": (
