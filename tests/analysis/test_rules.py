@@ -8,6 +8,7 @@ import tomllib
 from collections import Counter
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ from planted_texts import (
 from test_inspect import CAUSES
 
 from lsmtune.analysis.inspect.document import inspection_document
+from lsmtune.analysis.inspect.findings import NOTICES
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.errors import UserError
@@ -53,6 +55,19 @@ def codes_in(path: Path) -> set[str]:
 def codes() -> frozenset[str]:
     """The codes in the source of all rules."""
     return frozenset(PUT_TOGETHER.union(*map(codes_in, RULES.glob("*.py"))))
+
+
+def test_each_notice_has_one_name_and_a_rule() -> None:
+    sources = {path: path.read_text() for path in RULES.glob("*.py")}
+    modules = [
+        import_module(f"lsmtune.analysis.inspect.rules.{path.stem}")
+        for path, source in sources.items()
+        if "\nNOTICES: " in source
+    ]
+    names = Counter(name for module in modules for name in module.NOTICES)
+    assert names == Counter(NOTICES.keys())
+    for name in NOTICES:
+        assert sum(source.count(f'"{name}"') for source in sources.values()) > 1, name
 
 
 def judged(tmp_path: Path, text: str) -> Inspection:

@@ -1,13 +1,20 @@
 """Lines of a LOG that name a cause: how often each was written, and the first of them."""
 
+import re
+
 from lsmtune.metrics.log_notices import Notice, NoticeLedger
 
 DISABLED = "2026/11/21-21:17:44.881941 9854 [db/db_filesnapshot.cc:38] File Deletions Disabled"
 SPACE = "No space left on device"
+WANTED = {
+    "no space": SPACE,
+    "deletions off": "File Deletions Disabled",
+    "timers": ("stats level: ", re.compile("level: [45]")),
+}
 
 
 def ledger(*lines: str) -> NoticeLedger:
-    taken = NoticeLedger()
+    taken = NoticeLedger(WANTED)
     for line in lines:
         taken.take(line)
     return taken
@@ -27,3 +34,15 @@ def test_each_notice_is_counted_and_its_first_line_is_kept() -> None:
 def test_a_line_with_two_notices_counts_once() -> None:
     taken = ledger(f"{SPACE}: {DISABLED}", f"{DISABLED}: {SPACE}")
     assert taken.count("no space") + taken.count("deletions off") == 2
+
+
+def test_a_pattern_must_be_in_the_line_too() -> None:
+    taken = ledger("stats level: 3", "stats level: 5")
+    assert taken.notices == {"timers": Notice(1, "stats level: 5", last=1)}
+
+
+def test_lines_that_show_what_a_log_contains_are_always_counted() -> None:
+    taken = NoticeLedger()
+    taken.take("DB SUMMARY")
+    taken.take(DISABLED)
+    assert taken.notices.keys() == {"summary"}

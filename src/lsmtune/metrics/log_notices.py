@@ -1,47 +1,21 @@
 """Lines of a LOG that name a cause by themselves: how often RocksDB wrote each, and the first."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_MARKS = {
-    "triggers adjusted": "This condition must be satisfied: level0_stop_writes_trigger",
-    "dynamic levels off": "level_compaction_dynamic_level_bytes can't be used together",
-    "flush for the WAL": "Flushing all column families with data in WAL number",
-    "flush for memory": "Flushing triggered to alleviate write buffer memory usage",
-    "deletions off": "File Deletions Disabled",
-    "deletions on": "File Deletions Enabled",
-    "deletions still off": "File Deletions Enable, but not really enabled",
+Notices = Mapping[str, str | tuple[str, re.Pattern[str]]]
+"""The words of a line, by a short name. A pattern says what else must be in the line."""
+NO_NOTICES: Notices = {}
+
+_OF_EACH_LOG: Notices = {
     "files at the opening": " dir, Total Num: ",
-    "one compaction": "compaction slots available 1,",
     "more compactions": "Increasing compaction threads because",
-    "manual compaction": "Manual compaction starting",
-    "manual compaction waits": "waiting for all other scheduled background compactions",
-    "recovered WAL": "Recovering log #",
-    "FIFO drops": "FIFO compaction: picking file",
-    "trash is large": " immediately, rate_bytes_per_sec ",
-    "timers": "Options.statistics stats level: ",
-    "no space": "No space left on device",
-    "background error": "ErrorHandler: Set regular background error",
     "summary": "DB SUMMARY",
-    "manifest size": "MANIFEST file:  ",
     "manifest read": "Recovered from manifest file",
-    "merge number ignored": "min_write_buffer_number_to_merge > 1 is not compatible",
-    "cache entry size": "Recommend estimated_entry_charge=",
-    "levels moved": "Trivially move files down the LSM when open",
-    "WAL kept": "Unable to release oldest log due to uncommitted transaction",
-    "periodic ignored": "periodic_compaction_seconds does not support FIFO compaction",
-    "cache full": "Insert failed due to LRU cache being full",
     "write controller": "WC setting delay of ",
 }
-"""Words of the line by a short name (RocksDB 5 to 11)."""
-_PATTERNS = {
-    "FIFO drops": re.compile(r"picking file \d{1,20} with size"),
-    # Levels 0 to 3 leave out the timers that cost most (include/rocksdb/statistics.h).
-    "timers": re.compile(r"stats level: [45]"),
-    # Above the share of trash that is allowed, files are deleted at once in spite of the rate.
-    "trash is large": re.compile(r"bytes_per_sec [1-9]\d{0,18}, total_trash_size [1-9]"),
-}
-"""What else must be in a line."""
+"""Lines that the reader of a LOG needs, or that show what the LOG contains (RocksDB 5 to 11)."""
 _LONGEST = 300
 
 
@@ -56,21 +30,33 @@ class Notice:
 
 @dataclass(slots=True)
 class NoticeLedger:
-    """Takes the lines of a LOG and keeps the notices by name."""
+    """Takes the lines of a LOG and keeps the notices by name.
 
+    It looks for the lines of `wanted`, and for the few lines that every reader of a LOG needs.
+    """
+
+    wanted: Notices = field(default_factory=dict)
     notices: dict[str, Notice] = field(default_factory=dict)
+    _texts: list[tuple[str, str]] = field(init=False)
+    _patterns: dict[str, re.Pattern[str]] = field(init=False)
     _place: int = 0
+
+    def __post_init__(self) -> None:
+        """Take texts and patterns apart, because a line is compared with each text."""
+        marks = {**_OF_EACH_LOG, **self.wanted}
+        self._texts = [(n, m if isinstance(m, str) else m[0]) for n, m in marks.items()]
+        self._patterns = {n: m[1] for n, m in marks.items() if not isinstance(m, str)}
 
     def take(self, line: str) -> str | None:
         """Count the line if it is one of the notices; return the name of the notice."""
         # Some thirty searches for a text take less time than one for a pattern of them all.
-        for name, text in _MARKS.items():
+        for name, text in self._texts:
             if text in line:
                 return self._count(name, line)
         return None
 
     def _count(self, name: str, line: str) -> str | None:
-        if name in _PATTERNS and not _PATTERNS[name].search(line):
+        if name in self._patterns and not self._patterns[name].search(line):
             return None
         if (known := self.notices.get(name)) is None:
             known = self.notices[name] = Notice(0, line[:_LONGEST])

@@ -10,6 +10,7 @@ from lsmtune.metrics.log_content import LogContent, TimedDump, faults_of
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_events import EVENT_MARK, HIDDEN, parse_event
 from lsmtune.metrics.log_lines import STAMP, STAMP_LENGTH, LogClock, stamp_of
+from lsmtune.metrics.log_notices import NO_NOTICES, NoticeLedger, Notices
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.options_file import dump_with_points
 from lsmtune.metrics.statistics import parse_statistics
@@ -28,9 +29,12 @@ _OPENED = "Recovering from manifest file"
 """Told by every opening; a LOG that is rolled repeats only the head above it (AutoRollLogger)."""
 
 
-def read_log(lines: Iterable[str]) -> LogContent:
-    """Read the lines of a LOG; damaged lines are left out and counted in `incomplete`."""
-    reader = _Reader()
+def read_log(lines: Iterable[str], notices: Notices = NO_NOTICES) -> LogContent:
+    """Read the lines of a LOG; damaged lines are left out and counted in `incomplete`.
+
+    `notices` are the lines to count that the caller wants.
+    """
+    reader = _Reader(notices)
     for line in lines:
         reader.take(line)
     return reader.end()
@@ -48,8 +52,8 @@ class _Head:
 class _Reader:
     """Sorts the lines. A line without a time of its own belongs to the one above that has one."""
 
-    def __init__(self) -> None:
-        self._content = LogContent()
+    def __init__(self, notices: Notices) -> None:
+        self._content = LogContent(notices=NoticeLedger(notices))
         self._clock = LogClock()
         self._first = self._last = ""
         self._has_made_times = False

@@ -13,6 +13,7 @@ from lsmtune.analysis.inspect.facts import Fact
 from lsmtune.analysis.inspect.first_steps import options_of
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, Verdict
 from lsmtune.analysis.inspect.rule import Rule
+from lsmtune.metrics.log_notices import Notices
 
 _FILES = Path(__file__).with_name("rules").glob("[a-z]*.py")
 _MODULES = sorted(
@@ -29,6 +30,11 @@ FIRST_STEPS: Mapping[str, tuple[str, ...]] = {
     for code, steps in module.FIRST_STEPS.items()
 }
 """The first steps for each code of a finding."""
+
+NOTICES: Notices = {
+    name: mark for module in _MODULES for name, mark in getattr(module, "NOTICES", {}).items()
+}
+"""The lines of a LOG that rules look for."""
 
 _LEAST_WEIGHT = 0.01
 _MOST_NAMED = 3

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lsmtune.analysis.inspect.assemble import assemble, of_options
 from lsmtune.analysis.inspect.bench_runs import REPORT, last_results, only_version, read_runs
-from lsmtune.analysis.inspect.findings import judged
+from lsmtune.analysis.inspect.findings import NOTICES, judged
 from lsmtune.analysis.inspect.inspection import Inspection, Verdict
 from lsmtune.analysis.inspect.notes import no_parts_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
@@ -62,7 +62,7 @@ def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspecti
     begins = {path: _first_micros(path) for path in paths}
     parts = sorted(paths, key=lambda path: begins[path])
     lines = chain.from_iterable(read_lines(part, faults) for part in parts)
-    content = read_log(without_frames(lines))
+    content = read_log(without_frames(lines), NOTICES)
     content.incomplete += faults
     return _inspected(", ".join(map(str, parts)), _LOG, content, family)
 
@@ -89,7 +89,7 @@ def inspect_path(path: Path, family: str | None = None) -> Inspection:
     faults: list[str] = []
     head: list[str] = []
     lines = chain.from_iterable(read_lines(part, faults) for part in _parts(path))
-    content = read_log(without_frames(_with_head(lines, head)))
+    content = read_log(without_frames(_with_head(lines, head)), NOTICES)
     kind = _LOG
     if content.is_log:
         if any("micros/op" in line for line in head):

@@ -6,6 +6,9 @@ A new finding is a function, a rule and a step in one file. A file has three att
 - `FIRST_STEPS`: what to try first, for each code of its findings.
 - `ORDER`: if findings have the same weight, those of the file with the lower number come first.
 
+Rules about lines of the LOG also need `NOTICES`: the words of each line by a short name. RocksDB's
+lines with these words are counted in `notices` of the inspection.
+
 A step is an order of at most 14 words that names an option with a direction or a value, such as
 `raise max_subcompactions to 4`:
 

@@ -19,6 +19,7 @@ from lsmtune.analysis.inspect.rule import (
     version_in,
 )
 from lsmtune.metrics.log_jobs import Job
+from lsmtune.metrics.log_notices import Notices
 from lsmtune.units import GIB, MIB, format_bytes
 
 _MANY_INTRA = 10
@@ -245,6 +246,9 @@ def _exclusive(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+NOTICES: Notices = {
+    "manual compaction waits": "waiting for all other scheduled background compactions",
+}
 ORDER = 60
 RULES = (
     Rule(_intra_level_0, (EVENTS, OPTIONS)),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS
 from lsmtune.analysis.inspect.rule import FirstSteps, Rule, noticed, quoted
+from lsmtune.metrics.log_notices import Notices
 
 
 def _errors(log: Inspection) -> Iterator[Finding]:
@@ -34,6 +35,10 @@ def _background_error(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+NOTICES: Notices = {
+    "no space": "No space left on device",
+    "background error": "ErrorHandler: Set regular background error",
+}
 ORDER = 10
 RULES = (
     Rule(_errors, ()),

@@ -1,10 +1,12 @@
 """FIFO compaction: data that disappears, or does not."""
 
+import re
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, VERSION
 from lsmtune.analysis.inspect.rule import FIFO, ON, FirstSteps, Rule, noticed, version_in
+from lsmtune.metrics.log_notices import Notices
 
 _ALLOW = "compaction_options_fifo.allow_compaction"
 
@@ -30,6 +32,10 @@ def _merges_and_ttl(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+NOTICES: Notices = {
+    "FIFO drops": ("FIFO compaction: picking file", re.compile(r"picking file \d{1,20} with size")),
+    "periodic ignored": "periodic_compaction_seconds does not support FIFO compaction",
+}
 ORDER = 130
 RULES = (
     # FIFOCompactionPicker::PickSizeCompaction; deletions by ttl have another line

@@ -15,6 +15,7 @@ from lsmtune.analysis.inspect.rule import (
     limiter_options,
     percent,
 )
+from lsmtune.metrics.log_notices import Notices
 from lsmtune.units import GIB, MIB, format_bytes
 
 _FORCED_SHARE = 0.3
@@ -195,6 +196,9 @@ def _ingestion_flushes(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+NOTICES: Notices = {
+    "flush for memory": "Flushing triggered to alleviate write buffer memory usage",
+}
 ORDER = 70
 RULES = (
     Rule(_forced_flushes, (EVENTS,)),

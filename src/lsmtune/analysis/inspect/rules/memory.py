@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES, TICKERS
 from lsmtune.analysis.inspect.rule import FIFO, OFF, ON, FirstSteps, Rule, files_at_opening, noticed
+from lsmtune.metrics.log_notices import Notices
 from lsmtune.units import GIB, MIB, format_bytes
 
 _MANY_FILES = 10_000
@@ -125,6 +126,10 @@ def _open_iterators(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+NOTICES: Notices = {
+    "cache entry size": "Recommend estimated_entry_charge=",
+    "cache full": "Insert failed due to LRU cache being full",
+}
 ORDER = 100
 RULES = (
     Rule(_open_files, (OPTIONS,)),

@@ -8,6 +8,7 @@ from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPENING
 from lsmtune.analysis.inspect.rule import ON, FirstSteps, Rule, files_at_opening, noticed
 from lsmtune.metrics.log_lines import STAMP_LENGTH
+from lsmtune.metrics.log_notices import Notices
 from lsmtune.units import MIB, format_bytes, format_duration
 
 _SLOW_S = 30.0
@@ -77,6 +78,11 @@ def _many_wals(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+NOTICES: Notices = {
+    "recovered WAL": "Recovering log #",
+    "manifest size": "MANIFEST file:  ",
+    "levels moved": "Trivially move files down the LSM when open",
+}
 ORDER = 150
 RULES = (
     Rule(_slow_opening, (OPENING,)),

@@ -16,6 +16,7 @@ from lsmtune.analysis.inspect.rule import (
     quoted,
     version_in,
 )
+from lsmtune.metrics.log_notices import Notices
 from lsmtune.units import format_bytes
 
 _TRIGGERS = (
@@ -238,6 +239,11 @@ def _no_wal(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+NOTICES: Notices = {
+    "triggers adjusted": "This condition must be satisfied: level0_stop_writes_trigger",
+    "dynamic levels off": "level_compaction_dynamic_level_bytes can't be used together",
+    "merge number ignored": "min_write_buffer_number_to_merge > 1 is not compatible",
+}
 ORDER = 170
 RULES = (
     # SanitizeOptions in db/column_family.cc

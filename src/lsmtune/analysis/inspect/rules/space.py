@@ -1,5 +1,6 @@
 """Space that is not given back: old files, trash, old WALs, universal compaction."""
 
+import re
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
@@ -15,6 +16,7 @@ from lsmtune.analysis.inspect.rule import (
     share_of_reason,
     version_in,
 )
+from lsmtune.metrics.log_notices import Notices
 
 _WHOLE = 0.5
 _FULL = "UniversalSizeAmplification"
@@ -90,6 +92,17 @@ def _static_levels(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+NOTICES: Notices = {
+    "deletions off": "File Deletions Disabled",
+    "deletions on": "File Deletions Enabled",
+    "deletions still off": "File Deletions Enable, but not really enabled",
+    # Above the share of trash that is allowed, files are deleted at once in spite of the rate.
+    "trash is large": (
+        " immediately, rate_bytes_per_sec ",
+        re.compile(r"bytes_per_sec [1-9]\d{0,18}, total_trash_size [1-9]"),
+    ),
+    "WAL kept": "Unable to release oldest log due to uncommitted transaction",
+}
 ORDER = 110
 RULES = (
     Rule(_universal_space, (EVENTS,)),

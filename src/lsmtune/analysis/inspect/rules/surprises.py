@@ -1,10 +1,12 @@
 """Work that users do not expect: compactions by age, manual ones, costly statistics."""
 
+import re
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
 from lsmtune.analysis.inspect.rule import FirstSteps, Rule, noticed, percent, share_of_reason
+from lsmtune.metrics.log_notices import Notices
 
 _MUCH = 0.2
 _MOST = 0.5
@@ -44,6 +46,10 @@ def _manual_compactions(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+NOTICES: Notices = {
+    # Levels 0 to 3 leave out the timers that cost most (include/rocksdb/statistics.h).
+    "timers": ("Options.statistics stats level: ", re.compile(r"stats level: [45]")),
+}
 ORDER = 160
 RULES = (
     Rule(_timed_compactions, (EVENTS,)),
