@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from configparser import ConfigParser
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -116,15 +118,37 @@ def test_a_study_goes_on_and_is_verified_again(
 
 
 @pytest.mark.usefixtures("toy")
-def test_page_and_file_are_written(home: Path, tmp_path: Path) -> None:
-    page, file = tmp_path / "page.html", tmp_path / "settings.toml"
+def test_page_and_file_are_written_in_the_format_of_the_package(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, file = tmp_path / "page.html", tmp_path / "toy.ini"
+
+    def exported(*flags: str) -> ConfigParser:
+        assert run(["export", "s", "--home", str(home), *flags, "-o", str(file)]) == 0
+        found = ConfigParser()
+        found.read(file)
+        return found
+
     assert run(["report", "s", "--home", str(home), "-o", str(page)]) == 0
     assert "a read looks into more runs" in page.read_text()
-    assert run(["export", "s", "--home", str(home), "-o", str(file)]) == 0
-    assert tomllib.loads(file.read_text()).keys() == {"buffer_records", "most_runs", "merge"}
-    assert run(["export", "s", "--home", str(home), "--back", "-o", str(file)]) == 0
-    assert tomllib.loads(file.read_text())["buffer_records"] == 64
-    assert run(["export", "s", "--home", str(home), "--format", "options"]) == 2
+    assert "--format ini -o toy.ini" in page.read_text()
+    deployed = exported()["toy"]
+    assert deployed.keys() == {"buffer_records", "most_runs", "merge"}
+    assert exported("--back")["toy"]["buffer_records"] == "64"
+    (stored,) = (home / "results").glob("*/toy.ini")
+    assert dict(exported("--format", "ini")["toy"]) == dict(deployed)
+    assert f"buffer_records = {deployed['buffer_records']}" in stored.read_text()
+    assert stored.with_name("toy.ini.back").exists()
+    assert run(["export", "s", "--home", str(home), "--format", "toml", "-o", str(file)]) == 0
+    assert str(tomllib.loads(file.read_text())["most_runs"]) == deployed["most_runs"]
+    capsys.readouterr()
+    for flags, words in (
+        (["--format", "options"], ["options", "toy", "ini, toml"]),
+        (["--base", str(file)], ["--base", "ini", "remove"]),
+    ):
+        assert run(["export", "s", "--home", str(home), *flags]) == 2
+        told = capsys.readouterr().err
+        assert all(word in told for word in words), told
 
 
 @pytest.mark.usefixtures("toy")
@@ -193,7 +217,11 @@ def test_a_study_is_read_without_the_package(
         put(tmp_path / "site", patch)
         for command in ("show", "trials"):
             assert run([command, "s", "--json", "--home", str(home)]) == 0
-            documents.append(capsys.readouterr().out)
+            text = capsys.readouterr().out
+            # The format of the package is not there without the package.
+            text = re.sub(r"--format ini( --back)? -o toy\.ini",
+                          r"--format toml\1 -o settings.toml", text)  # fmt: skip
+            documents.append(text)
     assert "toy" not in ENGINES
     at = ["--home", str(home)]
     show, trials, exported, report, tune, verify = without_packages(

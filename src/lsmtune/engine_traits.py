@@ -32,7 +32,6 @@ class EngineTraits:
     defaults     default values of keys of a study, for workloads that another engine runs, too
     metrics      what it measures: names of metrics of lsmtune, and metrics of its own; None: those
                  that lsmtune expects of the workload
-    exports      its forms of exported files; the first one is the one to deploy
     full_size    whether trials always have full size, so that no option scales with the data
     runs_here    whether trials use disk and CPU of this host, which are then checked
     predicts     whether its metrics are predictions, not measured
@@ -48,7 +47,6 @@ class EngineTraits:
     catalogue: Callable[[], Catalogue]
     defaults: Mapping[str, Any] = field(default_factory=dict)
     metrics: tuple[str | Metric, ...] | None = None
-    exports: tuple[str, ...] = ("toml",)
     full_size: bool = True
     runs_here: bool = True
     predicts: bool = False
@@ -78,8 +76,8 @@ def checked_engine(name: str, found: object) -> EngineTraits:
         raise ValueError(f"the entry has another name, {found.name!r}")
     if not re.fullmatch(_NAME, name):
         raise ValueError("a name has 1 to 32 lowercase letters, digits, dashes and underscores")
-    if not found.workloads or not found.exports:
-        raise ValueError("it needs at least one workload and one form of exported files")
+    if not found.workloads:
+        raise ValueError("it needs at least one workload")
     for word, names, known in (
         ("workload", found.workloads, PRESETS),
         ("metric", [one for one in found.metrics or () if isinstance(one, str)], METRICS.built_in),

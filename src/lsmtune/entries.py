@@ -265,7 +265,7 @@ ENGINES: Entries[Any] = Entries(
         "tikv": "lsmtune.engines.tikv:TIKV",
         "simulated": "lsmtune.engines.simulated:SIMULATED",
     },
-    "lsmtune.engine_traits:checked_engine",
+    "lsmtune.engines.entry:checked_entry",
 )
 """The engines by name; `engine_traits` has them with their type. pyproject.toml declares them, too.
 """

@@ -122,7 +122,6 @@ def test_version_without_the_simulator_does_not_fail(
         (["--hlep"], "--hlep", "--help"),
         (["trials", "s", "--jsn"], "--jsn", "--json"),
         (["tune", "--bugdet", "3m"], "--bugdet", "--budget"),
-        (["export", "s", "--format", "option"], "option", "options"),
         (["reproduce", "sst-sice"], "sst-sice", "sst-size"),
         (["compare", "tpe", "random", "--reference", "randon"], "randon", "random"),
         (["simulate", "--set", "blok_size=4KiB"], "blok_size", "block_size"),

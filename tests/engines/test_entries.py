@@ -4,13 +4,17 @@ import json
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fakes.guests import ENTRY, install, install_broken
 from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES, engines_of, runs
+from lsmtune.engines.entry import checked_entry
+from lsmtune.engines.exports import TOML, Toml
 from lsmtune.engines.registry import add_engine, entry_of
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import make_optimizer
@@ -37,11 +41,23 @@ def test_an_entry_of_lsmtune_is_complete(name: str) -> None:
     assert entry.catalogue().engine == name
 
 
-def test_help_names_the_forms_of_all_engines(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["export", "--help"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    for name in OWN:
-        assert f"{' or '.join(entry_of(name).exports)} for {name}" in told
+def test_the_file_to_deploy_is_of_the_first_format() -> None:
+    found = {name: [form.name for form in entry_of(name).exports] for name in OWN}
+    assert found == {
+        "rocksdb": ["options", "db_bench"], "myrocks": ["my.cnf"], "embedded": ["toml"],
+        "tikv": ["tikv-toml"], "simulated": ["db_bench", "options"],
+    }  # fmt: skip
+
+
+class Escaping(Toml):
+    file_name = "../settings.toml"
+
+
+@pytest.mark.parametrize("exports", [(), [TOML], (Toml,), ("toml",), (TOML, Toml()), (Escaping(),)])
+def test_exports_are_formats_with_names_of_their_own(exports: Any) -> None:
+    entry = replace(entry_of("embedded"), exports=exports)
+    with pytest.raises(ValueError, match=r"^its exports "):
+        checked_entry("embedded", entry)
 
 
 def test_each_workload_is_run_by_its_engine_first() -> None:
@@ -96,6 +112,7 @@ def test_a_package_that_cannot_be_used_is_one_check(
     assert "lsmtune itself" in causes["engine myrocks"]
     assert "'speed'" in causes["engine odd"]
     assert "ZeroDivisionError" in causes["engine bare"]
+    assert "no ExportFormat" in causes["engine formless"]
 
 
 def test_a_package_that_cannot_be_used_breaks_nothing_else(

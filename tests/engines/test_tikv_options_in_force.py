@@ -12,10 +12,10 @@ from fakes.fake_tikv import Mode
 from fakes.rig import Rig
 from fakes.tikv_site import FILE, Site, site
 from lsmtune.engines.base import Borrowed
+from lsmtune.engines.tikv.toml_file import export_tikv_toml
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Settings
-from lsmtune.report.tikv_toml import export_tikv_toml
 from lsmtune.spec import make_spec
 from lsmtune.trials import Status
 

@@ -28,6 +28,7 @@ FUTURE = entry("future", contract=2)
 IDLE = entry("idle", workloads=())
 ODD = entry("odd", metrics=("speed",))
 BARE = entry("bare", catalogue=lambda: 1 / 0)
+FORMLESS = entry("formless", exports=("toml",))
 BORROWED = entry("borrowed", catalogue=ENGINES["rocksdb"].catalogue)
 NOTHING = 3
 """
@@ -73,6 +74,7 @@ def install_broken(folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
             "idle": "guest_entries:IDLE",
             "odd": "guest_entries:ODD",
             "bare": "guest_entries:BARE",
+            "formless": "guest_entries:FORMLESS",
             "borrowed": "guest_entries:BORROWED",
             "renamed": "guest_entries:OTHER",
             "myrocks": "guest_entries:MYROCKS",
@@ -84,6 +86,6 @@ def install_broken(folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
     install(folder / "again", patch, "lsmtune-again", engines={"twice": "guest_entries:GUEST"})
     assert set(ENGINES) > {"gone", "twice"}
     return [
-        "gone", "quits", "future", "nothing", "idle", "odd", "bare", "borrowed", "renamed",
-        "myrocks", "twice", "twice",
+        "gone", "quits", "future", "nothing", "idle", "odd", "bare", "formless", "borrowed",
+        "renamed", "myrocks", "twice", "twice",
     ]  # fmt: skip

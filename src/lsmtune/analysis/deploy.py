@@ -1,8 +1,12 @@
-"""Forms in which each engine's options can be exported, and the commands that export them."""
+"""Formats in which the options of an engine can be exported, and the commands that do it."""
 
 import os
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lsmtune.engines.exports import ExportFormat
 
 DEFAULT_HOME = Path("lsmtune-data")
 """The home folder of commands without --home."""
@@ -10,25 +14,24 @@ DEFAULT_HOME = Path("lsmtune-data")
 DB_BENCH_VARIABLE = "LSMTUNE_DB_BENCH"
 """Variable of the environment with the db_bench that runs if nothing else names a RocksDB."""
 
-FILES = {
-    "options": "OPTIONS", "my.cnf": "my.cnf", "toml": "settings.toml", "tikv-toml": "tikv.toml",
-    "db_bench": "flags",
-}  # fmt: skip
-"""The file name of each export format."""
 
-
-def formats(engine: str) -> tuple[str, ...]:
+def formats(engine: str) -> "tuple[ExportFormat, ...]":
     """Return the export formats of an engine; the first one is the one to deploy."""
-    from lsmtune.engine_traits import ENGINES  # noqa: PLC0415 - `--help` imports this module
+    from lsmtune.engines.registry import exports_of  # noqa: PLC0415 - `--help` imports this module
 
-    return ENGINES[engine].exports
+    return exports_of(engine)
+
+
+def format_to_deploy(engine: str) -> "ExportFormat":
+    """Return the format of the file to deploy."""
+    return formats(engine)[0]
 
 
 def export_command(
     study: str,
     engine: str,
     *,
-    form: str | None = None,
+    form: "ExportFormat | None" = None,
     trial: int | None = None,
     back: bool = False,
     to_file: bool = True,
@@ -37,11 +40,11 @@ def export_command(
 
     `form` is another format than the one to deploy.
     """
-    form = form or formats(engine)[0]
+    form = form or format_to_deploy(engine)
     picked = "" if trial is None else f" --trial {trial}"
-    output = f" -o {FILES[form]}{'.back' if back else ''}" if to_file else ""
+    output = f" -o {form.file_name}{'.back' if back else ''}" if to_file else ""
     way = " --back" if back else ""
-    return f"lsmtune export {quote(study)}{picked} --format {form}{way}{output}"
+    return f"lsmtune export {quote(study)}{picked} --format {form.name}{way}{output}"
 
 
 def usual_home() -> Path:

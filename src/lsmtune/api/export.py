@@ -1,67 +1,28 @@
 """Work of `lsmtune export`: the files to deploy and to undo."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 
 from lsmtune.analysis.claim import Claim, claim_of
-from lsmtune.analysis.deploy import FILES, export_command, formats
+from lsmtune.analysis.deploy import export_command, format_to_deploy, formats
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.api.own_files import (
-    OwnFile,
-    my_cnf_variables,
-    named_file,
-    own_my_cnf,
-    own_options,
-    own_tikv_toml,
-)
+from lsmtune.engines.exports import Differences, Export, Exported, ExportFormat
 from lsmtune.errors import Argument, Message, ParseError, UserError
 from lsmtune.knobs.families import with_families
-from lsmtune.knobs.types import Config, Knob, Settings
-from lsmtune.report import tikv_toml
-from lsmtune.report.export import (
-    LAST_NOTE,
-    Differences,
-    OptionsBase,
-    ascii_text,
-    deployment_lines,
-    export_db_bench,
-    export_options,
-    export_toml,
-)
-from lsmtune.report.export import differences as options_differences
-from lsmtune.report.export import differing as options_differing
-from lsmtune.report.export_notes import export_notes
-from lsmtune.report.my_cnf import differences as my_cnf_differences
-from lsmtune.report.my_cnf import export_my_cnf
+from lsmtune.knobs.types import Config, Settings
+from lsmtune.report.export_notes import ascii_text, export_notes
 from lsmtune.report.text.words import sentence_start
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import preset_start
 from lsmtune.spec import without_load
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.record import StudyRecord
-from lsmtune.system.write import Written, write_beside_older
-from lsmtune.tables import Cluster
+from lsmtune.system.write import Written
 
-__all__ = ["Written"]
-
-RESTART = "Restart the server: it reads this file only when it starts."
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """The text of an exported file, and the user's file that was changed to make it, if any.
-
-    The exported file needs the permissions of the user's file, which may contain passwords.
-    """
-
-    text: str
-    source: Path | None
-
-    def write(self, path: Path) -> Written:
-        """Write the file; an older file of this name is kept."""
-        return write_beside_older(path, self.text, "options", self.source)
+__all__ = ["Exported", "Written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +39,16 @@ def deployment(record: StudyRecord, view: StudyView, claim: Claim | None = None)
 
     `claim` is that of the view, if it is known.
     """
-    form = formats(view.engine)[0]
+    form = format_to_deploy(view.engine)
     _check_trial(view)
     exporter = _Exporter(record, view, claim or claim_of(view))
-    return Deployment(FILES[form], *(exporter.file(form, None, back=b) for b in (False, True)))
+    return Deployment(form.file_name, *(exporter.file(form, None, back=b) for b in (False, True)))
 
 
 def exported(
     record: StudyRecord,
     view: StudyView,
-    form: str,
+    form: str | None,
     base: Path | None,
     *,
     back: bool,
@@ -95,26 +56,45 @@ def exported(
 ) -> Exported:
     """Return the exported file, with values for a full-size tree.
 
-    Raises UserError if there is nothing to export, if the engine does not have this format, or
-    if `back` cannot restore the user's own file.
+    `form` is the name of a format, None for the one to deploy. Raises UserError if there is nothing
+    to export, if the engine does not have this format, or if `back` cannot restore the user's own
+    file.
     """
     _check_trial(view)
     claim = claim or claim_of(view)
     if not back:
         _check_claim(view, claim)
-    if form not in (forms := formats(view.engine)):
+    chosen = _format(view.engine, form)
+    if base is not None and not chosen.has_base:
+        raise UserError(_not_with_base(view.engine, chosen))
+    return _Exporter(record, view, claim).file(chosen, base, back=back)
+
+
+def _format(engine: str, name: str | None) -> ExportFormat:
+    """Return the format of this name; UserError if the engine does not have it."""
+    known = {form.name: form for form in formats(engine)}
+    if name is None:
+        return format_to_deploy(engine)
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}? Available" if near else "available"
         raise UserError(
-            Argument("form", form, f"--format {form}"),
-            f": not available for engine {view.engine}; available: {', '.join(forms)}",
+            Argument("form", name, f"--format {name}"),
+            f": not available for engine {engine}; {hint}: {', '.join(known)}",
         )
-    if form in ("db_bench", "toml") and base is not None:
-        raise UserError(
-            Argument("base"),
-            ": not allowed with ",
-            Argument("form", form, f"--format {form}"),
-            "; allowed: options, my.cnf, tikv-toml",
-        )
-    return _Exporter(record, view, claim).file(form, base, back=back)
+    return known[name]
+
+
+def _not_with_base(engine: str, form: ExportFormat) -> Message:
+    """Return why a format does not change a file of the user, and which format does."""
+    others = [other.name for other in formats(engine) if other.has_base]
+    remedy = [f"; allowed: {', '.join(others)}"] if others else ["; remove ", Argument("base")]
+    return Message(
+        Argument("base"),
+        ": not allowed with ",
+        Argument("form", form.name, f"--format {form.name}"),
+        *remedy,
+    )
 
 
 def _check_trial(view: StudyView) -> None:
@@ -135,6 +115,9 @@ def _check_claim(view: StudyView, claim: Claim) -> None:
         )
 
 
+_NAME_YOUR_FILE = "To write the changes into your own file, name your file with --base:"
+
+
 class _Exporter:
     """Exports a trial of a study, or its baseline."""
 
@@ -147,7 +130,7 @@ class _Exporter:
         self._base = self._ground.base
         self._begun = preset_start(self._spec, self._ground)
 
-    def file(self, form: str, base: Path | None, *, back: bool) -> Exported:
+    def file(self, form: ExportFormat, base: Path | None, *, back: bool) -> Exported:
         """Return the exported file."""
         config = self._base_run().config
         of_store = without_load(dict(config))
@@ -155,147 +138,45 @@ class _Exporter:
         old = {**self._full_size(config), **self._own_of_begun()}
         new = self._full_size(self._best_run().config)
         before, after = (new, old) if back else (old, new)
+        changed = {name: after[name] for name in tuned if after[name] != before[name]}
+        # The user's own file has the values of the baseline already.
         is_baseline = base is None and self._base.given is not None
-        change = _Change(form, base, tuned, before, after, back=back, is_baseline=is_baseline)
-        if form == "db_bench":
-            heading = self._heading(back=back)
-            return Exported(
-                export_db_bench(self._ground.catalogue, change.tuned_settings, heading), None
-            )
-        if form == "toml":
-            return Exported(export_toml(change.tuned_settings, self._heading(back=back)), None)
-        own = self._own_text(change)
-        write = {"options": self._options, "my.cnf": self._my_cnf, "tikv-toml": self._tikv_toml}
-        return Exported(write[form](change, own), own.path)
-
-    def _own_text(self, change: "_Change") -> OwnFile:
-        """Return the file of the store to change."""
-        if change.base is not None:
-            return named_file(change.base)
-        if change.form == "options":
-            return own_options(self._base)
-        return (own_my_cnf if change.form == "my.cnf" else own_tikv_toml)(self._spec, self._base)
-
-    def _options(self, change: "_Change", own: OwnFile) -> str:
-        base = change.base
-        if not own.text:
-            raise UserError(
-                Argument("form", "options", "--format options"),
-                ": the simulator has no OPTIONS file; set ",
-                Argument("base"),
-                " to yours, or use ",
-                Argument("form", "db_bench", "--format db_bench"),
-            )
-        file = OptionsBase(own.text, self._spec.family)
-        knobs = [self._ground.catalogue.knob(name) for name in change.tuned]
-        changed = change.knobs_between(knobs)
+        export = Export(
+            spec=self._spec,
+            ground=self._ground,
+            tuned=tuned,
+            old=before,
+            new=after,
+            written={} if back and is_baseline else changed,
+            file=form.user_file(self._spec, self._base, base),
+            named=base is not None,
+            heading=self._heading(back=back),
+        )
         try:
-            of_file = self._own_file(
-                change,
-                others=options_differences(knobs, change.old, file),
-                to_old=options_differences(changed, change.old, file),
-                to_new=options_differences(changed, change.new, file),
-            )
-            deployed = file
-            if base is None:
-                deployed = OptionsBase(export_options(knobs, change.old, file, ""), file.family)
-            else:
-                differing = options_differing(changed, change.new, file)
-                changed = [k for k in changed if k in differing or k.option is None]
-            how = deployment_lines(changed, change.old, change.new, deployed)
-            note = self._notes(change, own, [*of_file, *how])
-            return export_options(knobs, change.written, file, note)
+            if form.has_base:
+                export = replace(export, heading=self._user_heading(form, export, base, back=back))
+            return form.write(export)
         except ParseError as error:
             raise UserError(Argument("base", base), ": ", error.message) from error
 
-    def _my_cnf(self, change: "_Change", own: OwnFile) -> str:
-        def variables(settings: Settings, names: Iterable[str]) -> dict[str, str]:
-            tuned = {name: settings[name] for name in names}
-            return my_cnf_variables(self._spec, self._ground, tuned, own.text)
-
-        others, old, new = (
-            variables(change.old, change.tuned),
-            variables(change.old, change.written),
-            variables(change.new, change.written),
-        )
-        lines = self._own_file(
-            change,
-            others=my_cnf_differences(own.text, others),
-            to_old=my_cnf_differences(own.text, old),
-            to_new=my_cnf_differences(own.text, new),
-        )
-        note = self._notes(change, own, [*lines, RESTART])
-        return export_my_cnf(own.text, new, note)
-
-    def _tikv_toml(self, change: "_Change", own: OwnFile) -> str:
-        knobs = [self._ground.catalogue.knob(name) for name in change.tuned]
-        changed = change.knobs_between(knobs)
-        own_settings = self._base.settings
-        to_new = tikv_toml.differences(changed, change.new, own_settings, own.text)
-        lines = self._own_file(
-            change,
-            others=tikv_toml.differences(knobs, change.old, own_settings, own.text),
-            to_old=tikv_toml.differences(changed, change.old, own_settings, own.text),
-            to_new=to_new,
-        )
-        if change.base is not None:
-            changed = [k for k in changed if k.name in to_new]
-        status = (self._spec.tikv or Cluster()).status
-        how = tikv_toml.deployment_lines(changed, change.new, status)
-        note = self._notes(change, own, [*lines, *how])
-        written = [knob for knob in knobs if knob.name in change.written]
-        catalogue = self._ground.catalogue.restricted(own_settings)
-        settings = change.new if written else {}
-        return tikv_toml.export_tikv_toml(
-            written, catalogue, settings, own_settings, own.text, note=note
-        )
-
-    def _notes(self, change: "_Change", own: OwnFile, lines: Sequence[str]) -> str:
-        """Return the comment at the top of the user's file."""
-        about_file = []
+    def _user_heading(
+        self, form: ExportFormat, export: Export, base: Path | None, *, back: bool
+    ) -> str:
+        """Return the first notes of a user's file."""
+        own, about_file = export.file, list[str]()
         if own.missing is not None:
-            command = self._command(change.form, back=change.back, base=FILES[change.form])
-            about_file = [*_part_lines(change.form, own.missing), f"  {command}"]
-        elif own.edited:
-            about_file = [
-                f"Your file {own.path} has other RocksDB options than the baseline of the study. "
-                "This file has the options of the baseline, apart from the changes."
-            ]
-        notes = [self._heading(back=change.back), *map(ascii_text, about_file), *lines, LAST_NOTE]
-        return "\n".join(notes)
-
-    def _own_file(
-        self, change: "_Change", *, others: Differences, to_old: Differences, to_new: Differences
-    ) -> list[str]:
-        """Return notes about a file of `--base`: what changes in it, and how to undo that.
-
-        `to_old` and `to_new` are its differences from the changed options before and after;
-        `others` are those from all tuned options before. Raises UserError if `--back` would not
-        restore the file.
-        """
-        if change.base is None:
-            return [] if change.back else [self._undo_line(change.form)]
-        if change.back:
-            unknown = [key for key in to_old if to_old[key][0] is not None and key in to_new]
-            if unknown:
-                raise UserError(_not_restorable(change.base, unknown, to_old, to_new))
-            return []
-        lines = [f"Changed: {key} = {told} (before: {before or 'not in your file'})."
-                 for key, (before, told) in to_new.items()]  # fmt: skip
-        if other := {key: both for key, both in others.items() if both[0] is not None}:
-            lines += [
-                "Your file is not the baseline of the study. The baseline has these values:",
-                *(f"  {key} = {told} (your file: {own})" for key, (own, told) in other.items()),
-                "lsmtune measured the change against the baseline, not against your file. Options "
-                "that the winner did not change keep the values of your file.",
-            ]
-        return [*lines, "To undo: deploy a copy of your own file. Keep one."]
-
-    def _undo_line(self, form: str) -> str:
-        return f"To undo: {self._command(form, back=True, to_file=True)}"
+            command = self._command(form, back=back, base=form.file_name)
+            about_file = [own.missing, _NAME_YOUR_FILE, f"  {command}"]
+        elif own.remark is not None:
+            about_file = [own.remark]
+        if base is not None:
+            lines = _named_file_notes(form, export, base, back=back)
+        else:
+            lines = [] if back else [f"To undo: {self._command(form, back=True, to_file=True)}"]
+        return "\n".join([export.heading, *map(ascii_text, about_file), *lines])
 
     def _command(
-        self, form: str, *, back: bool, to_file: bool = False, base: str | None = None
+        self, form: ExportFormat, *, back: bool, to_file: bool = False, base: str | None = None
     ) -> str:
         """Return the command that exports this trial; `base` is the file to change."""
         view = self._view
@@ -342,36 +223,34 @@ class _Exporter:
         return ascii_text("\n".join(lines))
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """What an export changes: the tuned options, their settings before and after it.
+def _named_file_notes(form: ExportFormat, export: Export, base: Path, *, back: bool) -> list[str]:
+    """Return notes about a file of `--base`: what changes in it, and how to undo that.
 
-    `is_baseline`: the file to change is the user's file that the study started from.
+    Raises UserError if `back` would not restore the file.
     """
 
-    form: str
-    base: Path | None
-    tuned: tuple[str, ...]
-    old: Settings
-    new: Settings
-    back: bool
-    is_baseline: bool
+    def differences(settings: Settings, names: Sequence[str]) -> Differences:
+        return form.differences(export, {name: settings[name] for name in names})
 
-    def knobs_between(self, knobs: Sequence[Knob]) -> list[Knob]:
-        """Return the knobs whose settings change."""
-        return [knob for knob in knobs if self.new[knob.name] != self.old[knob.name]]
-
-    @property
-    def written(self) -> Settings:
-        """The settings to write: those that change; none to undo in the baseline's own file."""
-        if self.back and self.is_baseline:
-            return {}
-        return {name: self.new[name] for name in self.tuned if self.new[name] != self.old[name]}
-
-    @property
-    def tuned_settings(self) -> Settings:
-        """The tuned options with their new values."""
-        return {name: self.new[name] for name in self.tuned}
+    changed = [knob.name for knob in export.changed]
+    to_new = differences(export.new, changed)
+    if back:
+        to_old = differences(export.old, changed)
+        unknown = [key for key in to_old if to_old[key][0] is not None and key in to_new]
+        if unknown:
+            raise UserError(_not_restorable(base, unknown, to_old, to_new))
+        return []
+    lines = [f"Changed: {key} = {told} (before: {before or 'not in your file'})."
+             for key, (before, told) in to_new.items()]  # fmt: skip
+    others = differences(export.old, export.tuned)
+    if other := {key: both for key, both in others.items() if both[0] is not None}:
+        lines += [
+            "Your file is not the baseline of the study. The baseline has these values:",
+            *(f"  {key} = {told} (your file: {own})" for key, (own, told) in other.items()),
+            "lsmtune measured the change against the baseline, not against your file. Options "
+            "that the winner did not change keep the values of your file.",
+        ]
+    return [*lines, "To undo: deploy a copy of your own file. Keep one."]
 
 
 def _not_restorable(
@@ -386,15 +265,3 @@ def _not_restorable(
         f"{to_old[key][1]} for the winner. ", Argument("back", True), " cannot restore this file: "
         "name the file that you deployed, or deploy the copy of your own file that you kept",
     )  # fmt: skip
-
-
-def _part_lines(form: str, why: str) -> list[str]:
-    """Return a warning: the file has only the part of the user's file that the study keeps."""
-    part, server = {
-        "my.cnf": ("the rocksdb_ variables", "the server"),
-        "tikv-toml": ("[rocksdb] and [storage]", "TiKV"),
-    }[form]
-    return [
-        f"Do not start {server} with this file: the file has only {part} ({why}).",
-        "To write the changes into your own file, name your file with --base:",
-    ]

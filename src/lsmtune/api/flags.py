@@ -6,7 +6,7 @@ It imports no settings, so that `--help` is quick.
 from lsmtune.analysis.deploy import DB_BENCH_VARIABLE, DEFAULT_HOME
 from lsmtune.study_keys import SCREEN_KEYS, STUDY_KEYS, WORKLOAD_KEYS, flag_help
 
-__all__ = ["DB_BENCH_VARIABLE", "DEFAULT_HOME", "key_help"]
+__all__ = ["DB_BENCH_VARIABLE", "DEFAULT_HOME", "export_formats", "key_help"]
 
 _KEYS = {"": STUDY_KEYS, "workload": WORKLOAD_KEYS, "screen": SCREEN_KEYS}
 
@@ -19,3 +19,10 @@ def key_help(key: str, more: str = "", default: str = "") -> str:
     """
     table, _, name = key.rpartition(".")
     return flag_help(_KEYS[table][name], more, default)
+
+
+def export_formats() -> list[str]:
+    """Return the names of the export formats of all engines."""
+    from lsmtune.engines.registry import usable_entries  # noqa: PLC0415 - only a shell asks
+
+    return list(dict.fromkeys(form.name for e in usable_entries() for form in e.exports))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.analysis.deploy import FILES, formats
+from lsmtune.analysis.deploy import format_to_deploy
 from lsmtune.api.export import Deployment, deployment
 from lsmtune.api.online_files import online_files
 from lsmtune.api.study_result import Result
@@ -48,7 +48,7 @@ def write_results(home: Home, result: Result, observer: Observer) -> ResultFiles
     page = folder / "report.html"
     with observer.working("writing the page"):
         write_file(page, render_page(view, claim), "page", home.path)
-    name = FILES[formats(view.engine)[0]]
+    name = format_to_deploy(view.engine).file_name
     deploy, undo = folder / name, folder / f"{name}.back"
     if view.online is not None:
         write_deployment(home, folder, online_files(result.record, Config(view.online.config)))

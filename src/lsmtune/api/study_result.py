@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsmtune.analysis.claim import Claim, claim_of
-from lsmtune.analysis.deploy import formats
 from lsmtune.analysis.read_study import view_of
 from lsmtune.analysis.study_view import ONLINE, StudyView, TrialView
 from lsmtune.api.arguments import PATH, SWITCH, TEXT, check
@@ -80,10 +79,9 @@ class Result:
 
     def exported(self, form: str | None, base: Path | None, *, back: bool) -> Exported:
         """Return text and source of the exported file; see `export`."""
-        chosen = form or formats(self.view.engine)[0]
         if self.view.no_search == ONLINE:
-            return online_export(self.record, self.view, chosen, base, back=back)
-        return exported(self.record, self.view, chosen, base, back=back, claim=self.claim)
+            return online_export(self.record, self.view, form, base, back=back)
+        return exported(self.record, self.view, form, base, back=back, claim=self.claim)
 
     def page(self, path: str | Path | None = None) -> str:
         """Return the HTML page of the study, which needs no network; write it to `path`."""

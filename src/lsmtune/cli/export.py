@@ -1,36 +1,29 @@
 """`lsmtune export`: write the file to deploy, or the one to undo."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lsmtune.api.flags import export_formats
 from lsmtune.cli.flags import DEFAULT_HOME, Home, OtherTrial, StudyName
 from lsmtune.cli.output import say, say_written
 
-_FORMATS = (
-    "options or db_bench for rocksdb, my.cnf for myrocks, toml for embedded, tikv-toml for tikv, "
-    "db_bench or options for simulated"
-)
 
-
-class Format(StrEnum):
-    """Formats of exported files."""
-
-    OPTIONS = "options"
-    DB_BENCH = "db_bench"
-    MY_CNF = "my.cnf"
-    TIKV_TOML = "tikv-toml"
-    TOML = "toml"
+def _completed(incomplete: str) -> list[str]:
+    """Return the formats of all engines that begin like an incomplete one, for the shell."""
+    return [name for name in export_formats() if name.startswith(incomplete)]
 
 
 def export(
     study: StudyName,
     form: Annotated[
-        Format | None,
+        str | None,
         typer.Option(
-            "--format", help=f"Format of the file: {_FORMATS} [the first format of the engine]."
+            "--format",
+            help="Format of the file. Each engine has its own formats; the message about another "
+            "one lists them [the format to deploy].",
+            autocompletion=_completed,
         ),
     ] = None,
     base: Annotated[
@@ -53,7 +46,7 @@ def export(
     from lsmtune.api.study_result import stored_result
 
     found = stored_result(study, home, trial)
-    file = found.exported(None if form is None else form.value, base, back=back)
+    file = found.exported(form, base, back=back)
     if output is None:
         say(file.text.removesuffix("\n"))
     else:

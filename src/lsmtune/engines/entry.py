@@ -1,19 +1,53 @@
 """The entry of an engine: what lsmtune and installed packages offer in `lsmtune.engines`."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lsmtune.engine_traits import EngineTraits
+from lsmtune.engine_traits import EngineTraits, checked_engine
 from lsmtune.engines.base import Engine
+from lsmtune.engines.exports import TOML, ExportFormat
 from lsmtune.spec import StudySettings
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineEntry(EngineTraits):
     """Everything that lsmtune knows about an engine.
 
-    `make` returns the engine that runs a study. It imports what the engine needs, and raises
-    UserError if the engine cannot be used.
+    make     returns the engine that runs a study. It imports what the engine needs, and raises
+             UserError if the engine cannot be used
+    exports  its formats of exported files; the first one is the one to deploy
     """
 
     make: Callable[[StudySettings], Engine]
+    exports: tuple[ExportFormat, ...] = (TOML,)
+
+
+def checked_entry(name: str, found: object) -> EngineEntry:
+    """Return what a package offers as an engine; ValueError if it is no entry of this name."""
+    if not isinstance(found, EngineEntry):
+        raise ValueError(f"it is no EngineEntry, but of the type {type(found).__name__}")
+    checked_engine(name, found)
+    _check_exports(found)
+    return found
+
+
+def _check_exports(entry: EngineEntry) -> None:
+    """Raise ValueError if the exports of an entry are no formats of exported files."""
+    exports: object = entry.exports
+    if not isinstance(exports, tuple) or not exports:
+        raise ValueError("its exports are no tuple of at least one ExportFormat")
+    for form in exports:
+        if isinstance(form, type) or not isinstance(form, ExportFormat):
+            raise ValueError(f"its exports contain {form!r}, which is no ExportFormat")
+        for text in (form.name, form.file_name):
+            if not isinstance(text, str) or not _FILE_NAME.fullmatch(text):
+                raise ValueError(
+                    f"its exports contain the name {text!r}; a name has 1 to 64 letters, digits, "
+                    "dots, dashes and underscores"
+                )
+    names = [form.name for form in exports]
+    if len(names) != len(set(names)):
+        raise ValueError(f"its exports contain two formats of one name: {', '.join(names)}")

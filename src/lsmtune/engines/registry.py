@@ -1,9 +1,12 @@
 """The engine of a study, from the entry of its name."""
 
+from collections.abc import Iterator
+
 from lsmtune.described import Absent
-from lsmtune.engine_traits import ENGINES, checked_engine
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
-from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.entry import EngineEntry, checked_entry
+from lsmtune.engines.exports import TOML, ExportFormat
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
 from lsmtune.tables import Cluster
@@ -45,6 +48,19 @@ def _missing(absent: Absent) -> str:
     return f"it is from the package {absent.package}; install this package"
 
 
+def exports_of(name: EngineName) -> tuple[ExportFormat, ...]:
+    """Return the formats of exported files; the general one if only a study describes the engine.
+
+    UserError if the package of the engine is unusable.
+    """
+    return (TOML,) if isinstance(ENGINES[name], Absent) else entry_of(name).exports
+
+
+def usable_entries() -> Iterator[EngineEntry]:
+    """Yield the entries of all engines, without those of packages that cannot be used."""
+    return (entry for entry in ENGINES.usable() if isinstance(entry, EngineEntry))
+
+
 def add_engine(entry: EngineEntry) -> None:
     """Add an engine to this process, for instance one from `function_engine`.
 
@@ -52,7 +68,7 @@ def add_engine(entry: EngineEntry) -> None:
     use the entry.
     """
     try:
-        checked_engine(entry.name, entry)
+        checked_entry(entry.name, entry)
     except ValueError as error:
         raise UserError(f"engine: {entry.name!r} cannot be used: {error}") from error
     if ENGINES.is_offered(entry.name):

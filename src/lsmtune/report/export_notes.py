@@ -1,4 +1,4 @@
-"""Lines about a claim at the top of an exported file."""
+"""Notes at the top of an exported file: lines about a claim, in ASCII."""
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.measurable import disturbed_text
@@ -6,6 +6,16 @@ from lsmtune.report.text.claim_text import SIMULATED, failure_text, ratio_words
 from lsmtune.report.text.memory_text import small_tree_text
 from lsmtune.report.text.replaced_text import replaced_texts
 from lsmtune.report.text.words import counted
+
+_ASCII = str.maketrans({
+    "\N{MULTIPLICATION SIGN}": "x", "\N{EN DASH}": "-", "\N{LESS-THAN OR EQUAL TO}": "<=",
+    "\N{GREATER-THAN OR EQUAL TO}": ">=", "\N{MICRO SIGN}": "u", "\N{PLUS-MINUS SIGN}": "+-",
+})  # fmt: skip
+
+
+def ascii_text(text: str) -> str:
+    """Return the text with its signs in ASCII, for files that old parsers read."""
+    return text.translate(_ASCII)
 
 
 def export_notes(claim: Claim) -> list[str]:

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from lsmtune.analysis.deploy import format_to_deploy
 from lsmtune.analysis.study_view import OnlineCall, StudyView, TrialView
+from lsmtune.knobs.value_text import knob_value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
 from lsmtune.report.figures import Unmeasured
@@ -18,7 +20,6 @@ from lsmtune.report.text.words import (
     Ratio,
     counted,
     drawn_unit,
-    knob_value,
     label,
     listed,
     metric_value,
@@ -132,12 +133,7 @@ def _end_text(view: StudyView) -> str:
     if view.scale != "1":
         smaller = small_tree_text(all_sizes_scale=view.all_sizes_scale)
         scaled = _TEXTS.text("scaled", scale=view.scale, smaller=smaller) + " "
-    how = {
-        "rocksdb": "The first lines of the exported file are comments with the calls that set the "
-        "options at run time.",
-        "myrocks": "The server reads the exported file when it starts.",
-    }[view.engine]
-    return scaled + how
+    return (scaled + format_to_deploy(view.engine).effect).strip()
 
 
 def _chart(record: Tuned) -> Html:

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.exports import TOML
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, Preset
 from lsmtune.knobs.types import Knob
 from lsmtune.metrics.definitions import Metric
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.trials import Base, Status, TrialResult, TrialSpec
+from lsmtune_toy.ini import Ini
 
 VERSION = "1.0"
 METRICS = (
@@ -139,6 +141,7 @@ TOY = EngineEntry(
     catalogue=lambda: CATALOGUE,
     defaults={"knobs": "all", "objective": "write_amp", "scale": "1"},
     metrics=METRICS,
+    exports=(Ini(), TOML),
     runs_here=False,
     make=lambda _: Toy(),
 )

@@ -5,6 +5,7 @@ from importlib.resources import files
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.myrocks.exports import EXPORTS
 from lsmtune.knobs.catalogue import Catalogue, by_family, read_catalogue, rocksdb_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.workloads import workloads_of
@@ -35,7 +36,7 @@ MYROCKS = EngineEntry(
     workloads=workloads_of(_NAME),
     catalogue=_catalogue,
     defaults={"knobs": "mixed"},
-    exports=("my.cnf",),
+    exports=EXPORTS,
     full_size=False,
     make=_make,
 )

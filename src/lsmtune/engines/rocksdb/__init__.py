@@ -3,6 +3,7 @@
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.rocksdb.exports import EXPORTS
 from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DB_BENCH
@@ -31,7 +32,7 @@ ROCKSDB = EngineEntry(
     program=DB_BENCH,
     workloads=workloads_of(_NAME),
     catalogue=rocksdb_catalogue,
-    exports=("options", "db_bench"),
+    exports=EXPORTS,
     full_size=False,
     assumes_cache=True,
     make=_make,

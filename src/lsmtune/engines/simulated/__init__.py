@@ -5,6 +5,7 @@ from functools import cache
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.rocksdb.exports import DB_BENCH_FLAGS, OPTIONS
 from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.simulator import MODELLED_WORKLOADS
 from lsmtune.spec import StudySettings
@@ -30,7 +31,7 @@ SIMULATED = EngineEntry(
     program="lsmsim",
     workloads=MODELLED_WORKLOADS,
     catalogue=_catalogue,
-    exports=("db_bench", "options"),
+    exports=(DB_BENCH_FLAGS, OPTIONS),
     full_size=False,
     runs_here=False,
     predicts=True,

@@ -10,11 +10,12 @@ from lsmtune.analysis.experiment_runs import Cell, Experiment
 from lsmtune.engine_traits import ENGINES
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.types import Config, Knob, Value
+from lsmtune.knobs.value_text import knob_value
 from lsmtune.limits import no_default_limits
 from lsmtune.recipes.base import Asked, Opener
 from lsmtune.recipes.experiment import run_experiment
 from lsmtune.recipes.published import published, read_toml
-from lsmtune.report.text.words import knob_value, option_value
+from lsmtune.report.text.words import option_value
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, undisturbed

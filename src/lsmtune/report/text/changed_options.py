@@ -5,7 +5,8 @@ from typing import Literal
 
 from lsmtune.analysis.study_view import Change
 from lsmtune.knobs.types import Knob, Value
-from lsmtune.report.text.words import knob_value, option_value
+from lsmtune.knobs.value_text import knob_value
+from lsmtune.report.text.words import option_value
 
 
 @dataclass(frozen=True, slots=True)

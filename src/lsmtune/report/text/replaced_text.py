@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.study_view import Change
-from lsmtune.report.text.words import knob_value, listed
+from lsmtune.knobs.value_text import knob_value
+from lsmtune.report.text.words import listed
 
 
 def replaced_texts(claim: Claim) -> list[str]:

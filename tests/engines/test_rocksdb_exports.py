@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from lsmtune.engines.rocksdb.exports import OptionsBase, deployment_lines
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Settings
-from lsmtune.report.export import OptionsBase, deployment_lines
 
 KNOBS = load("rocksdb").select("write_buffer_size,max_background_jobs")
 SETTINGS = {"write_buffer_size": 8 << 20, "max_background_jobs": 4}

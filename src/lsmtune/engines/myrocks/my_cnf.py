@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
+from lsmtune.engines.exports import Differences
 from lsmtune.engines.myrocks.options import (
     is_of_server,
     is_used,
     server_variables,
     without_end_comment,
 )
-from lsmtune.report.export import Differences
 
 _SERVER = "[mysqld]"
 

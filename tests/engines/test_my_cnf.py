@@ -1,7 +1,7 @@
 """my.cnf for MyRocks: only the tuned variables change, and a server would read what was meant."""
 
+from lsmtune.engines.myrocks.my_cnf import export_my_cnf, with_variables
 from lsmtune.engines.myrocks.options import read_base
-from lsmtune.report.my_cnf import export_my_cnf, with_variables
 
 GIVEN = """\
 # production
