@@ -8,7 +8,7 @@ from pathlib import Path
 from fakes.bench_texts import MIDDLE_HEADER, report, row
 from lsmtune.api.consent import nobody_to_ask
 from lsmtune.api.resolve import Request, given_settings
-from lsmtune.engines.option_files import base_text
+from lsmtune.engines.option_files import read_base
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from mutated.engines import db_bench_text
@@ -93,7 +93,7 @@ def _status_text() -> list[bytes]:
 def _options(data: bytes, folder: Path) -> None:
     path = write_file(data, folder, "options")
     _inspected(path, folder)
-    base_text(data.decode(errors="replace"), "options")
+    read_base(data.decode(errors="replace"), "options", "rocksdb")
 
 
 OPTIONS_TEXTS = (

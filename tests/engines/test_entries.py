@@ -60,6 +60,13 @@ def test_exports_are_formats_with_names_of_their_own(exports: Any) -> None:
         checked_entry("embedded", entry)
 
 
+@pytest.mark.parametrize("files", [["my.cnf"], ("my.cnf",), None], ids=str)
+def test_base_files_are_kinds_of_files(files: Any) -> None:
+    entry = replace(entry_of("embedded"), base_files=files)
+    with pytest.raises(ValueError, match=r"^its base_files "):
+        checked_entry("embedded", entry)
+
+
 def test_each_workload_is_run_by_its_engine_first() -> None:
     for name, preset in PRESETS.items():
         assert engines_of(name)[: len(preset.engines)] == preset.engines

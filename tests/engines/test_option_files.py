@@ -1,10 +1,14 @@
 """A base of the wrong kind is refused before any engine starts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lsmtune.engines.option_files import base_text, check_readable, file_kind, foreign_kind
+from lsmtune.engine_traits import ENGINES
+from lsmtune.engines.base_files import BaseFile
+from lsmtune.engines.option_files import file_kind, foreign_kind, read_base
+from lsmtune.engines.registry import entry_of
 from lsmtune.errors import UserError
 from lsmtune.metrics.options_file import parse_options
 
@@ -30,14 +34,14 @@ def test_the_kind_is_told_by_the_content(kind: str) -> None:
 @pytest.mark.parametrize("engine", ["rocksdb", "myrocks", "tikv"])
 def test_each_engine_reads_its_own_kind(kind: str, engine: str) -> None:
     if READ_BY[kind] == engine:
-        check_readable(TEXTS[kind], "base", engine)
+        read_base(TEXTS[kind], "base", engine)
     else:
         with pytest.raises(UserError, match=rf"^base: .*engine = {READ_BY[kind]}"):
-            check_readable(TEXTS[kind], "base", engine)
+            read_base(TEXTS[kind], "base", engine)
 
 
 def test_the_simulator_reads_options_files() -> None:
-    check_readable(TEXTS["OPTIONS file"], "base", "simulated")
+    read_base(TEXTS["OPTIONS file"], "base", "simulated")
 
 
 OF_TIKV = ("[raftdb]\n", "[storage.block-cache]\n", 'raftstore.capacity = "0"\n',
@@ -70,7 +74,7 @@ def test_files_of_others_are_named(name: str) -> None:
     assert told is not None
     assert name in told
     with pytest.raises(UserError, match=rf"^base: .*{name}"):
-        check_readable(FOREIGN[name], "base", "rocksdb")
+        read_base(FOREIGN[name], "base", "rocksdb")
 
 
 @pytest.mark.parametrize("kind", TEXTS)
@@ -80,11 +84,13 @@ def test_files_that_are_read_are_not_those_of_others(kind: str) -> None:
 
 def test_no_engine_reads_the_file_of_arangodb() -> None:
     with pytest.raises(UserError, match=r"^base: .*arangod\.conf.*OPTIONS file"):
-        check_readable(TEXTS["arangod.conf"], "base", "rocksdb")
+        read_base(TEXTS["arangod.conf"], "base", "rocksdb")
 
 
 def test_an_options_string_becomes_an_options_file() -> None:
-    text, notes = base_text("write_buffer_size=64M,flusher_threads=4,max_open_files=9", "ours")
+    text, notes = read_base(
+        "write_buffer_size=64M,flusher_threads=4,max_open_files=9", "ours", "rocksdb"
+    )
     assert parse_options(text).sections['CFOptions "default"'] == {"write_buffer_size": "67108864"}
     assert parse_options(text).get("DBOptions", "max_open_files") == "9"
     assert "ours" in notes[0]
@@ -93,9 +99,45 @@ def test_an_options_string_becomes_an_options_file() -> None:
 
 @pytest.mark.parametrize("kind", ["OPTIONS file", "my.cnf", "tikv.toml"])
 def test_other_baselines_stay_as_they_are(kind: str) -> None:
-    assert base_text(TEXTS[kind], "ours") == (TEXTS[kind], ())
+    assert read_base(TEXTS[kind], "ours", READ_BY[kind]) == (TEXTS[kind], ())
+
+
+def test_an_engine_without_a_kind_of_files_refuses_each_file() -> None:
+    for text in (*TEXTS.values(), "", "speed = 3\n"):
+        with pytest.raises(UserError, match=r"^base: not used by engine embedded; remove base$"):
+            read_base(text, "ours", "embedded")
+
+
+def _toy_file(text: str) -> bool:
+    return text.startswith("[toy]")
+
+
+def _options_file(text: str) -> bool:
+    return "[DBOptions]" in text
+
+
+def _raising(text: str) -> bool:
+    raise LookupError(text)
+
+
+def test_an_engine_of_a_package_reads_a_kind_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = BaseFile("toy.ini", _toy_file, read=lambda text, path: (text.upper(), (path,)))
+    others = {
+        "toy": (own,),
+        "fork": (BaseFile("OPTIONS file", _options_file), BaseFile("odd", _raising)),
+    }
+    for name, files in others.items():
+        entry = replace(entry_of("embedded"), name=name, base_files=files)
+        monkeypatch.setitem(ENGINES, name, entry)
+    assert read_base("[toy]\nx = 1\n", "ours", "toy") == ("[TOY]\nX = 1\n", ("ours",))
+    with pytest.raises(UserError, match=r"this file is a toy\.ini; add engine = toy"):
+        read_base("[toy]\nx = 1\n", "ours", "rocksdb")
+    with pytest.raises(UserError, match="engine = myrocks"):
+        read_base(TEXTS["my.cnf"], "ours", "toy")
+    assert read_base(TEXTS["OPTIONS file"], "ours", "fork")[1] == ()
+    assert read_base(TEXTS["OPTIONS file"], "ours", "rocksdb")[1] == ()
 
 
 def test_of_a_log_a_study_can_be_made(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--to-study"):
-        check_readable(TEXTS["LOG"], str(tmp_path), "rocksdb")
+        read_base(TEXTS["LOG"], str(tmp_path), "rocksdb")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lsmtune.engine_traits import EngineTraits, checked_engine
 from lsmtune.engines.base import Engine
+from lsmtune.engines.base_files import BaseFile
 from lsmtune.engines.exports import TOML, ExportFormat
 from lsmtune.spec import StudySettings
 
@@ -16,12 +17,14 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 class EngineEntry(EngineTraits):
     """Everything that lsmtune knows about an engine.
 
-    make     returns the engine that runs a study. It imports what the engine needs, and raises
-             UserError if the engine cannot be used
-    exports  its formats of exported files; the first one is the one to deploy
+    make        returns the engine that runs a study. It imports what the engine needs, and raises
+                UserError if the engine cannot be used
+    base_files  kinds of files that it reads as baseline
+    exports     its formats of exported files; the first one is the one to deploy
     """
 
     make: Callable[[StudySettings], Engine]
+    base_files: tuple[BaseFile, ...] = ()
     exports: tuple[ExportFormat, ...] = (TOML,)
 
 
@@ -30,6 +33,9 @@ def checked_entry(name: str, found: object) -> EngineEntry:
     if not isinstance(found, EngineEntry):
         raise ValueError(f"it is no EngineEntry, but of the type {type(found).__name__}")
     checked_engine(name, found)
+    files: object = found.base_files
+    if not isinstance(files, tuple) or not all(isinstance(one, BaseFile) for one in files):
+        raise ValueError("its base_files are no tuple of BaseFile")
     _check_exports(found)
     return found
 

@@ -93,9 +93,7 @@ class FunctionEngine:
         return EngineFacts(self._version, self.name, False, "", None)
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """Return the defaults of the knobs; UserError for a file, because a function reads none."""
-        if own is not None:
-            raise UserError(f"base: not used by engine {self.name}; remove base")
+        """Return the defaults of the knobs; a function reads no file."""
         return Base(options="", settings=self.catalogue.defaults(1))
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:

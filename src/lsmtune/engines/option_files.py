@@ -1,42 +1,19 @@
-"""Kinds of files with options, and which engine reads which kind."""
+"""Kinds of files with options: which engine reads which kind, and those of other programs."""
 
 import re
-from typing import Literal
+from collections.abc import Iterable
 
-from lsmtune.errors import Argument, UserError
-from lsmtune.knobs.options_string import as_options_file, parse_options_string
+from lsmtune.engine_traits import ENGINES
+from lsmtune.engines.base_files import BaseFile
+from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.registry import entry_of, usable_entries
+from lsmtune.errors import Argument, LsmtuneError, UserError
 
-FileKind = Literal["OPTIONS file", "my.cnf", "tikv.toml", "arangod.conf", "LOG", "options string"]
-
-_ROCKSDB_TABLE = re.compile(r"^\s*\[rocksdb\](?P<body>[^\[]*)", re.MULTILINE)
-_DASHED_KEY = re.compile(r"^\s*([a-z][a-z0-9-]*)\s*=", re.MULTILINE)
-_OF_TIKV = frozenset({
-    "allow-concurrent-memtable-write", "auto-tuned", "bytes-per-sync", "compaction-readahead-size",
-    "create-if-missing", "enable-multi-batch-write", "enable-pipelined-write", "enable-statistics",
-    "enable-unordered-write", "info-log-dir", "info-log-keep-log-file-num", "info-log-level",
-    "info-log-max-size", "info-log-roll-time", "max-background-compactions",
-    "max-background-flushes", "max-background-jobs", "max-manifest-file-size", "max-open-files",
-    "max-sub-compactions", "max-total-wal-size", "paranoid-checks", "rate-bytes-per-sec",
-    "rate-limiter-auto-tuned", "rate-limiter-mode", "rate-limiter-refill-period",
-    "stats-dump-period", "track-and-verify-wals-in-manifest",
-    "use-direct-io-for-flush-and-compaction", "wal-bytes-per-sync", "wal-dir", "wal-recovery-mode",
-    "wal-size-limit", "wal-ttl-seconds", "writable-file-max-buffer-size", "write-buffer-limit",
-    "write-buffer-flush-oldest-first", "write-buffer-stall-ratio",
-})  # fmt: skip
-"""Keys of TiKV's table [rocksdb] (src/config/mod.rs, DbConfig); its other tables have own names."""
-
-_KINDS: tuple[tuple[FileKind, re.Pattern[str]], ...] = (
-    ("OPTIONS file", re.compile(r"^\s*\[(?:DBOptions|CFOptions)", re.MULTILINE)),
-    ("tikv.toml", re.compile(
-        r"^\s*(?:\[(?:raftdb|raft-engine|raftstore|storage|coprocessor|readpool|rocksdb\.\w+)[.\]]"
-        r"|(?:raftdb|raft-engine|raftstore|storage|rocksdb\.\w+cf)\.[\w.-]+\s*=)", re.MULTILINE)),
-    ("my.cnf", re.compile(r"^\s*\[(?:mysqld|mariadbd?|server)\b", re.MULTILINE | re.IGNORECASE)),
-    ("LOG", re.compile(r"^\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d", re.MULTILINE)),
-)  # fmt: skip
-_READ_BY: dict[FileKind, tuple[str, ...]] = {
-    "OPTIONS file": ("rocksdb", "simulated"), "options string": ("rocksdb", "simulated"),
-    "my.cnf": ("myrocks",), "tikv.toml": ("tikv",), "arangod.conf": (),
-}  # fmt: skip
+_ROCKSDB_TABLE = re.compile(r"^\s*\[rocksdb\]", re.MULTILINE)
+_LINE_OF_LOG = re.compile(r"^\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d", re.MULTILINE)
+_LOG = BaseFile("LOG", lambda text: _LINE_OF_LOG.search(text) is not None, rank=1)
+_UNREAD = (BaseFile("arangod.conf", lambda text: _ROCKSDB_TABLE.search(text) is not None), _LOG)
+"""Kinds that no engine reads."""
 _FOREIGN: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^\s*pebble_version\s*=", re.MULTILINE),
      "this file is an OPTIONS file of Pebble, whose options are not those of RocksDB; use the "
@@ -54,17 +31,29 @@ _FOREIGN: tuple[tuple[re.Pattern[str], str], ...] = (
 """Files of other stores and programs: how to recognise one, and what to use instead."""
 
 
-def file_kind(text: str) -> FileKind | None:
-    """Return the kind of a file by what it contains; None if it is none of these."""
-    kind = next((kind for kind, sign in _KINDS if sign.search(text)), None)
-    if kind in ("OPTIONS file", "tikv.toml"):
-        return kind
-    if (table := _ROCKSDB_TABLE.search(text)) is not None:
-        keys = set(_DASHED_KEY.findall(table["body"]))
-        return "tikv.toml" if keys <= _OF_TIKV else "arangod.conf"
-    if kind is None and parse_options_string(text) is not None:
-        return "options string"
-    return kind
+def file_kind(text: str) -> str | None:
+    """Return the kind of a file by what it contains; None if it is none of these.
+
+    The kinds are those of the engines of lsmtune, "LOG" and "arangod.conf".
+    """
+    kind = _kind(text, [entry_of(name) for name in ENGINES.built_in])
+    return None if kind is None else kind.name
+
+
+def _kind(text: str, entries: Iterable[EngineEntry]) -> BaseFile | None:
+    """Return the kind of a text; of kinds with the same rank, the first one."""
+    kinds = [kind for entry in entries for kind in entry.base_files]
+    ranked = sorted([*kinds, *_UNREAD], key=lambda kind: kind.rank)
+    return next((kind for kind in ranked if _is_of(kind, text)), None)
+
+
+def _is_of(kind: BaseFile, text: str) -> bool:
+    try:
+        return kind.recognises(text)
+    except LsmtuneError:
+        raise
+    except Exception:
+        return False
 
 
 def foreign_kind(text: str) -> str | None:
@@ -76,39 +65,32 @@ def foreign_kind(text: str) -> str | None:
     return next((told for sign, told in _FOREIGN if sign.search(text)), None)
 
 
-def check_readable(text: str, path: str, engine: str) -> None:
-    """Raise UserError if the base is a kind of file that another engine reads.
+def read_base(text: str, path: str, engine: str) -> tuple[str, tuple[str, ...]]:
+    """Return a baseline as its engine gets it, and remarks about it.
 
-    An engine without a base refuses every file itself.
+    UserError if the engine reads no file, or if the file is of a kind that it does not read.
     """
-    if not any(engine in engines for engines in _READ_BY.values()):
-        return
-    kind = file_kind(text)
-    if kind == "LOG":
+    own = entry_of(engine)
+    if not own.base_files:
+        raise UserError(f"base: not used by engine {engine}; remove base")
+    entries = [own, *(entry for entry in usable_entries() if entry.name != engine)]
+    kind = _kind(text, entries)
+    if kind is None:
+        if (told := foreign_kind(text)) is not None:
+            raise UserError(f"base: {path}: {told}")
+        return text, ()
+    if kind is _LOG:
         raise UserError(
             f"base: {path}: this file is a LOG; `lsmtune inspect {path} --to-study FILE` writes a "
             "study with the options of the LOG"
         )
-    if (told := foreign_kind(text)) is not None and kind is None:
-        raise UserError(f"base: {path}: {told}")
-    if kind is None or engine in _READ_BY[kind]:
-        return
-    which = f"this file is a{'n' if kind[0] in 'AEIOaeio' else ''} {kind}"
-    if not _READ_BY[kind]:
+    if kind in own.base_files:
+        return kind.read(text, path)
+    which = f"this file is a{'n' if kind.name[0] in 'AEIOaeio' else ''} {kind.name}"
+    reader = next((entry.name for entry in entries if kind in entry.base_files), None)
+    if reader is None:
         raise UserError(
             f"base: {path}: {which}, and lsmtune does not tune its store; use the OPTIONS file "
             "that RocksDB writes next to the data"
         )
-    raise UserError(f"base: {path}: {which}; add ", Argument("engine", _READ_BY[kind][0]))
-
-
-def base_text(text: str, path: str) -> tuple[str, tuple[str, ...]]:
-    """Return a baseline as its engine reads it, and remarks about it.
-
-    An options string becomes an OPTIONS file, because trials are made from OPTIONS files. Options
-    that it does not set have the defaults of the RocksDB that runs.
-    """
-    if file_kind(text) != "options string" or (given := parse_options_string(text)) is None:
-        return text, ()
-    told = f"{path} is an options string; options that it does not set have RocksDB's defaults"
-    return as_options_file(given), (told, *given.notes)
+    raise UserError(f"base: {path}: {which}; add ", Argument("engine", reader))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lsmtune.described import description
 from lsmtune.engines.base import Borrowed, Engine, EngineFacts, OwnBase
-from lsmtune.engines.option_files import base_text, check_readable
+from lsmtune.engines.option_files import read_base
 from lsmtune.engines.registry import engine_of
 from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import Argument, UserError
@@ -191,8 +191,7 @@ def _own_base(spec: StudySettings) -> OwnBase | None:
     if spec.base is None:
         return None
     text = read_text(Path(spec.base), f"base: {spec.base}")
-    check_readable(text, spec.base, spec.engine)
-    options, notes = base_text(text, spec.base)
+    options, notes = read_base(text, spec.base, spec.engine)
     if spec.engine in _WITH_FAMILIES and "family" not in spec.model_fields_set:
         check_default_family(options, Path(spec.base), spec.family)
     return OwnBase(options, spec.family, notes)

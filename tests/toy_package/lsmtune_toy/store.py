@@ -11,7 +11,6 @@ from pathlib import Path
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.exports import TOML
-from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, Preset
 from lsmtune.knobs.types import Knob
 from lsmtune.metrics.definitions import Metric
@@ -64,8 +63,6 @@ class Toy:
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
         """Return the defaults; the store has no file of options."""
-        if own is not None:
-            raise UserError("base: not used by engine toy; remove base")
         return Base(options="", settings=CATALOGUE.defaults(1))
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:

@@ -66,11 +66,7 @@ class Embedded:
         )
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """Return the defaults of the catalogue; UserError for a file of options."""
-        if own is not None:
-            raise UserError(
-                "base: the engine embedded does not read a file of options; remove the setting base"
-            )
+        """Return the defaults of the catalogue; the engine reads no file."""
         return Base(options=facts.options, settings=self.catalogue.defaults(1))
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:

@@ -5,6 +5,7 @@ from importlib.resources import files
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.myrocks.base_files import BASE_FILES
 from lsmtune.engines.myrocks.exports import EXPORTS
 from lsmtune.knobs.catalogue import Catalogue, by_family, read_catalogue, rocksdb_catalogue
 from lsmtune.spec import StudySettings
@@ -36,6 +37,7 @@ MYROCKS = EngineEntry(
     workloads=workloads_of(_NAME),
     catalogue=_catalogue,
     defaults={"knobs": "mixed"},
+    base_files=BASE_FILES,
     exports=EXPORTS,
     full_size=False,
     make=_make,

@@ -3,6 +3,7 @@
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.rocksdb.base_files import BASE_FILES
 from lsmtune.engines.rocksdb.exports import EXPORTS
 from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.spec import StudySettings
@@ -32,6 +33,7 @@ ROCKSDB = EngineEntry(
     program=DB_BENCH,
     workloads=workloads_of(_NAME),
     catalogue=rocksdb_catalogue,
+    base_files=BASE_FILES,
     exports=EXPORTS,
     full_size=False,
     assumes_cache=True,

@@ -15,7 +15,7 @@ from lsmtune.engines.exports import (
     noted,
     without_notes,
 )
-from lsmtune.engines.option_files import base_text
+from lsmtune.engines.rocksdb.base_files import OPTIONS_STRING
 from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.option_text import (
@@ -58,8 +58,7 @@ class Options(ExportFormat):
     def user_file(self, spec: StudySettings, base: Base, named: Path | None) -> UserFile:
         """Return the OPTIONS file of the baseline, which the study keeps, or the named one."""
         if named is not None:
-            found = named_file(named)
-            return replace(found, text=base_text(found.text, str(named))[0])
+            return _as_options_file(named_file(named))
         text = without_notes(base.given or base.options)
         if not text:
             raise UserError(
@@ -112,6 +111,15 @@ class DbBenchFlags(ExportFormat):
         lines = (_flag_line(export.ground.catalogue.knob(name), value)
                  for name, value in export.tuned_settings.items())  # fmt: skip
         return Exported(comment(export.heading) + "".join(lines))
+
+
+def _as_options_file(file: UserFile) -> UserFile:
+    """Return the file; an options string becomes an OPTIONS file."""
+    from lsmtune.engines.option_files import file_kind  # noqa: PLC0415 - it imports all entries
+
+    if file_kind(file.text) != OPTIONS_STRING.name:
+        return file
+    return replace(file, text=OPTIONS_STRING.read(file.text, str(file.path))[0])
 
 
 def _flag_line(knob: Knob, value: Value) -> str:

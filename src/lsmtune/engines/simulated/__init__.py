@@ -5,6 +5,7 @@ from functools import cache
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.rocksdb.base_files import BASE_FILES
 from lsmtune.engines.rocksdb.exports import DB_BENCH_FLAGS, OPTIONS
 from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.simulator import MODELLED_WORKLOADS
@@ -31,6 +32,7 @@ SIMULATED = EngineEntry(
     program="lsmsim",
     workloads=MODELLED_WORKLOADS,
     catalogue=_catalogue,
+    base_files=BASE_FILES,
     exports=(DB_BENCH_FLAGS, OPTIONS),
     full_size=False,
     runs_here=False,

@@ -5,6 +5,7 @@ from importlib.resources import files
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.tikv.base_files import BASE_FILES
 from lsmtune.engines.tikv.exports import EXPORTS
 from lsmtune.engines.tikv.names import NAMES
 from lsmtune.engines.tikv.rules import RULES
@@ -35,6 +36,7 @@ TIKV = EngineEntry(
     program="go-ycsb",
     workloads=tuple(dict.fromkeys((_DEFAULT_WORKLOAD, *workloads_of(_NAME)))),
     catalogue=_catalogue,
+    base_files=BASE_FILES,
     exports=EXPORTS,
     runs_here=False,
     base_is_users=True,

@@ -1,0 +1,39 @@
+"""File that TiKV reads as baseline: its tikv.toml."""
+
+import re
+
+from lsmtune.engines.base_files import BaseFile
+
+_OWN_TABLE = re.compile(
+    r"^\s*(?:\[(?:raftdb|raft-engine|raftstore|storage|coprocessor|readpool|rocksdb\.\w+)[.\]]"
+    r"|(?:raftdb|raftstore|storage|rocksdb\.\w+cf)\.[\w.-]+\s*=)",
+    re.MULTILINE,
+)
+_ROCKSDB_TABLE = re.compile(r"^\s*\[rocksdb\](?P<body>[^\[]*)", re.MULTILINE)
+_KEY = re.compile(r"^\s*([a-z][a-z0-9-]*)\s*=", re.MULTILINE)
+_KEYS = frozenset({
+    "allow-concurrent-memtable-write", "auto-tuned", "bytes-per-sync", "compaction-readahead-size",
+    "create-if-missing", "enable-multi-batch-write", "enable-pipelined-write", "enable-statistics",
+    "enable-unordered-write", "info-log-dir", "info-log-keep-log-file-num", "info-log-level",
+    "info-log-max-size", "info-log-roll-time", "max-background-compactions",
+    "max-background-flushes", "max-background-jobs", "max-manifest-file-size", "max-open-files",
+    "max-sub-compactions", "max-total-wal-size", "paranoid-checks", "rate-bytes-per-sec",
+    "rate-limiter-auto-tuned", "rate-limiter-mode", "rate-limiter-refill-period",
+    "stats-dump-period", "track-and-verify-wals-in-manifest",
+    "use-direct-io-for-flush-and-compaction", "wal-bytes-per-sync", "wal-dir", "wal-recovery-mode",
+    "wal-size-limit", "wal-ttl-seconds", "writable-file-max-buffer-size", "write-buffer-limit",
+    "write-buffer-flush-oldest-first", "write-buffer-stall-ratio",
+})  # fmt: skip
+"""Keys of TiKV's table [rocksdb] (src/config/mod.rs, DbConfig); its other tables have own names."""
+
+
+def _is_tikv_toml(text: str) -> bool:
+    """Return whether a text has TiKV's own tables, or a table [rocksdb] with its keys alone."""
+    if _OWN_TABLE.search(text) is not None:
+        return True
+    table = _ROCKSDB_TABLE.search(text)
+    return table is not None and set(_KEY.findall(table["body"])) <= _KEYS
+
+
+BASE_FILES = (BaseFile("tikv.toml", _is_tikv_toml),)
+"""The kinds of files that the engine reads."""
