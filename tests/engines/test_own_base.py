@@ -87,7 +87,9 @@ def test_version_notes_name_both_versions_when_they_differ() -> None:
 def test_options_that_an_options_string_lacks_are_those_of_the_engine() -> None:
     text, _ = read_base(
         "write_buffer_size=32M,compression=kZSTD,compaction_options_universal.size_ratio=4,"
-        "max_background_jobs=7,block_based_table_factory={block_size=32K}", "ours", "rocksdb")  # fmt: skip
+        "max_background_jobs=7,block_based_table_factory={block_size=32K}",
+        "ours", "rocksdb",
+    )  # fmt: skip
     merged = merged_options(OWN, parse_options(text), "default")
     assert merged.left_out == ()
     assert merged.unprinted == {}

@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lsmtune.engine_traits import ENGINES
+from lsmtune.engines.registry import usable_entries
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.spec import read_study_file
 from lsmtune.store.database import DATABASE
 from lsmtune.system.links import other_owner
-
-_COMMANDS = ("restart", "prepare")
-"""Keys of the table [tikv] that name commands."""
 
 
 class Consent(Protocol):
@@ -49,13 +47,11 @@ def ask_for_home(home: Path, settings: Mapping[str, Any], consent: Consent) -> N
 def _ask(
     settings: Mapping[str, Any], place: str, files: Iterable[Path], copy: str, consent: Consent
 ) -> None:
-    libraries = list(_libraries(settings))
-    named = ", ".join([*_programs(settings), *libraries])
     owner = next((owner for file in files if (owner := other_owner(file))), None)
-    if not named or owner is None:
+    named = [] if owner is None else list(dict.fromkeys(_started(settings)))
+    if not named:
         return
-    kind = "library" if libraries else "program"
-    what = Message(place, f": belongs to {owner} and names the {kind} {named!r}")
+    what = Message(place, f": belongs to {owner} and makes lsmtune run {', '.join(named)!r}")
     consent(
         Message(what, ". Run it with your rights?"),
         unasked=Message(
@@ -67,30 +63,48 @@ def _ask(
     )
 
 
-def _programs(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Give the programs and commands that the settings name.
+def _started(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Give the programs, libraries and commands that lsmtune may start with these settings.
 
-    A usual program is found on the user's own PATH, so the settings do not choose it.
+    Flags may choose another engine than the settings, so each engine is asked. If the engine of the
+    settings cannot be used, nobody knows what it starts, so these are all texts of the settings.
     """
-    program = settings.get("program")
     engine = settings.get("engine")
-    usual = {ENGINES[name].program for name in ENGINES.built_in}
-    if isinstance(engine, str) and engine in ENGINES:
-        usual.add(ENGINES[engine].program)
-    if isinstance(program, str) and program not in usual:
+    if engine is not None and not _is_usable(engine):
+        yield from _texts(settings)
+        return
+    program, library = settings.get("program"), settings.get("library")
+    if isinstance(program, str) and program not in _usual_programs(engine):
         yield program
-    table = settings.get("tikv")
-    for key in _COMMANDS:
-        words = table.get(key) if isinstance(table, Mapping) else None
-        if isinstance(words, list | tuple) and words:
-            yield " ".join(map(str, words))
+    for entry in usable_entries():
+        try:
+            yield from map(str, entry.starts(settings))
+        except Exception:
+            yield from _texts(settings)
+    if isinstance(library, str):
+        yield library
 
 
-def _libraries(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Give the files of libraries that the settings name.
+def _is_usable(engine: object) -> bool:
+    try:
+        return isinstance(engine, str) and engine in ENGINES and bool(ENGINES[engine].name)
+    except UserError:
+        return False
 
-    A version of RocksDB is none of them, because the user installed it.
-    """
-    others = settings.get("libraries")
-    named = (settings.get("library"), *(others.values() if isinstance(others, Mapping) else ()))
-    yield from (library for library in named if isinstance(library, str))
+
+def _usual_programs(engine: str | None) -> set[str]:
+    """Return the programs that are found on the user's own PATH, so settings do not choose them."""
+    names = [*ENGINES.built_in, *([] if engine is None else [engine])]
+    return {ENGINES[name].program for name in names}
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Give all texts in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part)

@@ -1,8 +1,9 @@
 """The entry of an engine: what lsmtune and installed packages offer in `lsmtune.engines`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from lsmtune.engine_traits import EngineTraits, checked_engine
 from lsmtune.engines.base import Engine
@@ -13,17 +14,26 @@ from lsmtune.spec import StudySettings
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
+def starts_nothing(settings: Mapping[str, Any]) -> Iterable[str]:
+    """Return nothing: settings name nothing to start."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineEntry(EngineTraits):
     """Everything that lsmtune knows about an engine.
 
     make        returns the engine that runs a study. It imports what the engine needs, and raises
                 UserError if the engine cannot be used
+    starts      programs, libraries and commands that settings name for this engine alone, apart
+                from the keys program and library. It gets the keys of any study file or old study
+                as they are, maybe with wrong types. If it raises, the user is asked for all texts
     base_files  kinds of files that it reads as baseline
     exports     its formats of exported files; the first one is the one to deploy
     """
 
     make: Callable[[StudySettings], Engine]
+    starts: Callable[[Mapping[str, Any]], Iterable[str]] = starts_nothing
     base_files: tuple[BaseFile, ...] = ()
     exports: tuple[ExportFormat, ...] = (TOML,)
 

@@ -1,8 +1,10 @@
 """The engine embedded: RocksDB, LevelDB and LMDB under lsmtune's driver."""
 # ruff: noqa: PLC0415 - commands that start no engine read the entry
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
@@ -48,6 +50,12 @@ def _make(spec: StudySettings) -> Engine:
     return Embedded(loaded_library(rocksdb, spec.library), own)
 
 
+def _starts(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Give the user's own libraries of other stores."""
+    libraries = settings.get("libraries")
+    yield from libraries.values() if isinstance(libraries, Mapping) else ()
+
+
 EMBEDDED = EngineEntry(
     name=_NAME,
     summary="RocksDB, LevelDB and LMDB under one driver",
@@ -55,6 +63,7 @@ EMBEDDED = EngineEntry(
     workloads=workloads_of(_NAME),
     catalogue=_catalogue,
     defaults={"knobs": "all", "objective": "total_s", "scale": "1"},
+    starts=_starts,
     make=_make,
 )
 """The entry of the engine."""

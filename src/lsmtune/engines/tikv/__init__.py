@@ -1,7 +1,9 @@
 """The engine tikv: a TiKV of the user, loaded by go-ycsb."""
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
@@ -16,6 +18,8 @@ from lsmtune.workloads import workloads_of
 
 _NAME = "tikv"
 _DEFAULT_WORKLOAD = "ycsb_a"
+_COMMANDS = ("restart", "prepare")
+"""Keys of the table [tikv] that name commands."""
 
 
 @cache
@@ -30,6 +34,15 @@ def _make(spec: StudySettings) -> Engine:
     return TiKV(spec.program, spec.tikv or Cluster())
 
 
+def _starts(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Give the user's own commands."""
+    table = settings.get("tikv")
+    for key in _COMMANDS:
+        words = table.get(key) if isinstance(table, Mapping) else None
+        if isinstance(words, list | tuple) and words:
+            yield " ".join(map(str, words))
+
+
 TIKV = EngineEntry(
     name=_NAME,
     summary="a TiKV of yours",
@@ -40,6 +53,7 @@ TIKV = EngineEntry(
     exports=EXPORTS,
     runs_here=False,
     base_is_users=True,
+    starts=_starts,
     make=_make,
 )
 """The entry of the engine."""
