@@ -4,7 +4,10 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +17,11 @@ from fakes.libraries import put
 from lsmtune.api.doctor import Check
 from lsmtune.cli.doctor import check_lines
 from lsmtune.cli.main import run
+from lsmtune.engine_traits import ENGINES
+from lsmtune.engines.checks import CheckContext
 from lsmtune.engines.libraries.install import install
 from lsmtune.engines.libraries.installed import Installed, engines_folder
+from lsmtune.engines.registry import entry_of
 
 
 def test_only_a_check_without_a_note_is_ok() -> None:
@@ -130,3 +136,34 @@ def test_slow_codecs_of_all_libraries_are_a_remark_and_no_warning(
     shutil.rmtree(place / "cache")
     run(["doctor", "--json"])
     assert "codecs" not in by_name(capsys.readouterr().out)
+
+
+def _rows(context: CheckContext) -> Iterator[Check]:
+    yield Check("toy disk", True, f"{context.home} {context.program}")
+    yield Check("toy file", False, "missing", "make it")
+
+
+def _raising(context: CheckContext) -> Iterator[Check]:
+    yield Check("first", True, "fine")
+    raise LookupError("two\nlines")
+
+
+@pytest.mark.usefixtures("place")
+def test_rows_of_packages_come_last_and_a_raising_check_is_one_failed_row(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong: Any = lambda _: ["no check"]  # noqa: E731 - a package may return anything
+    for name, checks in (("toy", _rows), ("odd", _raising), ("wrong", wrong)):
+        entry = replace(entry_of("embedded"), name=name, checks=checks)
+        monkeypatch.setitem(ENGINES, name, entry)
+    assert run(["doctor", "--json", "--home", "there", "--db-bench", "nonesuch"]) == 1
+    found = by_name(capsys.readouterr().out)
+    assert list(found) == [
+        "RocksDB", "db_bench", "myrocks", "stores", "go-ycsb", "home", "open files",
+        "quiet machine", "toy disk", "toy file", "first", "checks of odd", "checks of wrong",
+    ]  # fmt: skip
+    assert found["toy disk"].detail == "there nonesuch"
+    assert found["toy file"].fix == "make it"
+    assert not found["checks of odd"].ok
+    assert "LookupError: two lines" in found["checks of odd"].detail
+    assert "no check" in found["checks of wrong"].detail

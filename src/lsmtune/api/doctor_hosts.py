@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune import __version__
-from lsmtune.api.doctor import INSTALL, Check, usual_rocksdb
+from lsmtune.api.doctor import usual_rocksdb
+from lsmtune.engines.checks import Check
 from lsmtune.engines.registry import engine_of
+from lsmtune.engines.rocksdb.checks import INSTALL
 from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.compare import compare_hosts, this_machine

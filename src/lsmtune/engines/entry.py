@@ -8,6 +8,7 @@ from typing import Any
 from lsmtune.engine_traits import EngineTraits, checked_engine
 from lsmtune.engines.base import Engine
 from lsmtune.engines.base_files import BaseFile
+from lsmtune.engines.checks import Check, CheckContext
 from lsmtune.engines.exports import TOML, ExportFormat
 from lsmtune.spec import StudySettings
 
@@ -16,6 +17,11 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 def starts_nothing(settings: Mapping[str, Any]) -> Iterable[str]:
     """Return nothing: settings name nothing to start."""
+    return ()
+
+
+def checks_nothing(context: CheckContext) -> Iterable[Check]:
+    """Return nothing: the engine needs nothing of this machine."""
     return ()
 
 
@@ -30,12 +36,14 @@ class EngineEntry(EngineTraits):
                 as they are, maybe with wrong types. If it raises, the user is asked for all texts
     base_files  kinds of files that it reads as baseline
     exports     its formats of exported files; the first one is the one to deploy
+    checks      what `lsmtune doctor` checks on this machine for the engine
     """
 
     make: Callable[[StudySettings], Engine]
     starts: Callable[[Mapping[str, Any]], Iterable[str]] = starts_nothing
     base_files: tuple[BaseFile, ...] = ()
     exports: tuple[ExportFormat, ...] = (TOML,)
+    checks: Callable[[CheckContext], Iterable[Check]] = checks_nothing
 
 
 def checked_entry(name: str, found: object) -> EngineEntry:

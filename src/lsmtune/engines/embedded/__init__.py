@@ -1,12 +1,13 @@
 """The engine embedded: RocksDB, LevelDB and LMDB under lsmtune's driver."""
 # ruff: noqa: PLC0415 - commands that start no engine read the entry
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from lsmtune.engines.base import Engine
+from lsmtune.engines.checks import Check, CheckContext, optional_check
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
@@ -56,6 +57,12 @@ def _starts(settings: Mapping[str, Any]) -> Iterator[str]:
     yield from libraries.values() if isinstance(libraries, Mapping) else ()
 
 
+def _checks(context: CheckContext) -> Iterable[Check]:
+    yield optional_check(
+        "stores", lambda: _make(StudySettings(engine=_NAME)), "compare embedded stores", "stores"
+    )
+
+
 EMBEDDED = EngineEntry(
     name=_NAME,
     summary="RocksDB, LevelDB and LMDB under one driver",
@@ -64,6 +71,7 @@ EMBEDDED = EngineEntry(
     catalogue=_catalogue,
     defaults={"knobs": "all", "objective": "total_s", "scale": "1"},
     starts=_starts,
+    checks=_checks,
     make=_make,
 )
 """The entry of the engine."""

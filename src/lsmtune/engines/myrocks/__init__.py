@@ -1,9 +1,11 @@
 """The engine myrocks: RocksDB in a private MariaDB server, loaded by sysbench."""
 
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
 from lsmtune.engines.base import Engine
+from lsmtune.engines.checks import Check, CheckContext, optional_check
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.myrocks.base_files import BASE_FILES
 from lsmtune.engines.myrocks.exports import EXPORTS
@@ -30,6 +32,12 @@ def _make(spec: StudySettings) -> Engine:
     return MyRocks(spec.program)
 
 
+def _checks(context: CheckContext) -> Iterable[Check]:
+    yield optional_check(
+        "myrocks", lambda: _make(StudySettings(engine=_NAME)), "tune MyRocks", "myrocks"
+    )
+
+
 MYROCKS = EngineEntry(
     name=_NAME,
     summary="RocksDB in a private MariaDB server",
@@ -40,6 +48,7 @@ MYROCKS = EngineEntry(
     base_files=BASE_FILES,
     exports=EXPORTS,
     full_size=False,
+    checks=_checks,
     make=_make,
 )
 """The entry of the engine."""

@@ -1,7 +1,10 @@
 """The engine rocksdb: RocksDB under lsmtune's driver, or its program db_bench."""
 # ruff: noqa: PLC0415 - commands that start no engine read the entry
 
+from collections.abc import Iterable
+
 from lsmtune.engines.base import Engine
+from lsmtune.engines.checks import Check, CheckContext
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.rocksdb.base_files import BASE_FILES
 from lsmtune.engines.rocksdb.exports import EXPORTS
@@ -27,6 +30,12 @@ def _make(spec: StudySettings) -> Engine:
     return library_engine(loaded_library(spec.rocksdb, spec.library))
 
 
+def _checks(context: CheckContext) -> Iterable[Check]:
+    from lsmtune.engines.rocksdb.checks import rocksdb_checks
+
+    return rocksdb_checks(context.program)
+
+
 ROCKSDB = EngineEntry(
     name=_NAME,
     summary="RocksDB, by its library or its program db_bench",
@@ -37,6 +46,7 @@ ROCKSDB = EngineEntry(
     exports=EXPORTS,
     full_size=False,
     assumes_cache=True,
+    checks=_checks,
     make=_make,
 )
 """The entry of the engine."""

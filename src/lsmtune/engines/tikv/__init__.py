@@ -1,11 +1,13 @@
 """The engine tikv: a TiKV of the user, loaded by go-ycsb."""
 
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from lsmtune.engines.base import Engine
+from lsmtune.engines.checks import ABSENT, Check, CheckContext
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.tikv.base_files import BASE_FILES
 from lsmtune.engines.tikv.exports import EXPORTS
@@ -17,6 +19,7 @@ from lsmtune.tables import Cluster
 from lsmtune.workloads import workloads_of
 
 _NAME = "tikv"
+_PROGRAM = "go-ycsb"
 _DEFAULT_WORKLOAD = "ycsb_a"
 _COMMANDS = ("restart", "prepare")
 """Keys of the table [tikv] that name commands."""
@@ -43,10 +46,23 @@ def _starts(settings: Mapping[str, Any]) -> Iterator[str]:
             yield " ".join(map(str, words))
 
 
+def _checks(context: CheckContext) -> Iterable[Check]:
+    """Look for the program that runs workloads on TiKV; the server itself belongs to the user."""
+    program = shutil.which(_PROGRAM)
+    if program is None:
+        fix = (
+            "lsmtune needs go-ycsb only to tune TiKV: if you do not tune TiKV, nothing is missing; "
+            "to tune TiKV, put go-ycsb on the PATH"
+        )
+        yield Check(_PROGRAM, True, f"{ABSENT}: not on PATH", fix)
+    else:
+        yield Check(_PROGRAM, True, program)
+
+
 TIKV = EngineEntry(
     name=_NAME,
     summary="a TiKV of yours",
-    program="go-ycsb",
+    program=_PROGRAM,
     workloads=tuple(dict.fromkeys((_DEFAULT_WORKLOAD, *workloads_of(_NAME)))),
     catalogue=_catalogue,
     base_files=BASE_FILES,
@@ -54,6 +70,7 @@ TIKV = EngineEntry(
     runs_here=False,
     base_is_users=True,
     starts=_starts,
+    checks=_checks,
     make=_make,
 )
 """The entry of the engine."""
