@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lsmtune.engine_traits import ENGINES
+from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.registry import usable_entries
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.spec import read_study_file
@@ -86,8 +87,9 @@ def _started(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_usable(engine: object) -> bool:
+    """Return whether this process has the entry of an engine, and not only a description of it."""
     try:
-        return isinstance(engine, str) and engine in ENGINES and bool(ENGINES[engine].name)
+        return isinstance(engine, str) and isinstance(ENGINES.get(engine), EngineEntry)
     except UserError:
         return False
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.checks import ABSENT, Check, CheckContext
+from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.libraries.installed import (
     default_engine,
     engines_folder,
     installed_engines,
 )
-from lsmtune.engines.registry import engine_of, entry_of
+from lsmtune.engines.registry import engine_of, entry_of, usable_entries
 from lsmtune.engines.rocksdb.driver.client import has_driver
 from lsmtune.entries import Guest, one_line
 from lsmtune.errors import LsmtuneError
@@ -55,9 +56,9 @@ def doctor(program: str | None, home: Path, observer: Observer | None = None) ->
             found.append(check())
         show("checking installed packages")
         found += _guests()
-        for entry in ENGINES.foreign():
+        for entry in usable_entries():
             if entry.name not in ENGINES.built_in:
-                found += _foreign_checks(entry.name, context)
+                found += _foreign_checks(entry, context)
     return found
 
 
@@ -112,18 +113,18 @@ def _guest(word: str, guest: Guest, summary: Callable[[str], str]) -> Check:
     return Check(name, True, f"{ABSENT}: package {guest.package}: {guest.problem}")
 
 
-def _foreign_checks(engine: str, context: CheckContext) -> Iterator[Check]:
+def _foreign_checks(entry: EngineEntry, context: CheckContext) -> Iterator[Check]:
     """Give the checks of an engine of another package; one failed check if they raise."""
     try:
-        for check in entry_of(engine).checks(context):
+        for check in entry.checks(context):
             if not isinstance(check, Check):
                 raise TypeError(f"{check!r} is no Check")
             yield check
     except Exception as error:
         yield Check(
-            f"checks of {engine}",
+            f"checks of {entry.name}",
             False,
-            f"the package of the engine {engine} failed: {one_line(error)}",
+            f"the package of the engine {entry.name} failed: {one_line(error)}",
             "update or uninstall this package",
         )
 

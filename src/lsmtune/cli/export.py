@@ -29,8 +29,8 @@ def export(
     base: Annotated[
         Path | None,
         typer.Option(
-            help="Your OPTIONS file, my.cnf or tikv.toml, in which only tuned keys change; with "
-            "--back, the file that you deployed [the file of the study's baseline]."
+            help="Your own file of options, in which only tuned keys change; with --back, the "
+            "file that you deployed [the file of the study's baseline]."
         ),
     ] = None,
     trial: OtherTrial = None,
