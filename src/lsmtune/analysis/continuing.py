@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import is_removed
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.spec_defaults import DRIVER
+from lsmtune.spec_defaults import DB_BENCH, DRIVER
 
 FLAGS = {
     "workload": "--workload", "num": "--num", "engine": "--engine", "program": "--db-bench",
@@ -41,8 +42,8 @@ def continue_command(spec: StudySettings) -> str | None:
     settings = spec.model_dump(mode="json")
     given = {key: settings[key] for key in FLAGS if settings.get(key) is not None}
     given |= {"workload": spec.workload.name, "num": spec.workload.num}
-    if spec.engine != "rocksdb" or spec.program == DRIVER:
-        del given["program"]
+    if ENGINES[spec.engine].program != DB_BENCH or spec.program == DRIVER:
+        del given["program"]  # the flag names a db_bench
     if not _gives(given, spec):
         return None
     for key in (name for name in FLAGS if name not in _chosen(spec)):

@@ -1,6 +1,7 @@
 """What every engine has to do."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import pytest
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Outcome, Places, Watch
 from lsmtune.engines.entry import EngineEntry, checked_entry
+from lsmtune.engines.exports import Export
 from lsmtune.engines.registry import engine_of
+from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import StudySettings, make_spec
@@ -121,6 +124,31 @@ class EngineConformance:
             assert result.status in Status
             assert (result.measurement is None) == result.status.failed
             assert result.reason or not result.status.failed
+
+    def test_its_formats_export_a_change(self, entry: EngineEntry, prepared: Prepared) -> None:
+        space = prepared.spaces.at()
+        old = space.settings(space.default())
+        new = next(settings for settings in _ends(prepared.spaces) if settings != old)
+        tuned = tuple(knob.name for knob in space.knobs)
+        for form in entry.exports:
+            try:
+                file = form.user_file(prepared.spec, prepared.ground.base, None)
+            except UserError:
+                continue  # it needs a file of the user
+            export = Export(
+                spec=prepared.spec,
+                ground=prepared.ground,
+                tuned=tuned,
+                old=old,
+                new=new,
+                written={name: new[name] for name in tuned if new[name] != old[name]},
+                file=file,
+                named=False,
+                heading="lsmtune, study s: a change",
+            )
+            text = form.write(export).text
+            assert text.endswith("\n")
+            assert text != form.write(replace(export, new=old, written={})).text
 
 
 def _ends(spaces: KnobSpaces) -> Iterator[Settings]:
