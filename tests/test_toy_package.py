@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from configparser import ConfigParser
 from contextlib import closing
 from pathlib import Path
@@ -48,7 +48,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the study s of the engine toy."""
     folder = tmp_path_factory.mktemp("toy")
     with pytest.MonkeyPatch.context() as patch:
@@ -152,6 +152,30 @@ def test_page_and_file_are_written_in_the_format_of_the_package(
 
 
 @pytest.mark.usefixtures("toy")
+def test_tuning_starts_from_a_file_of_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("toy.ini").write_text("[toy]\nmost_runs = 9\n")
+    assert run([*TUNE, "--base", "toy.ini", "--home", "home"]) == 0
+    capsys.readouterr()
+    assert run(["export", "s", "--back", "--format", "toml", "--home", "home"]) == 0
+    back = tomllib.loads(capsys.readouterr().out)
+    assert (back["most_runs"], back["buffer_records"]) == (9, 64)
+    for text, words in (
+        ("[toy]\nmost_runs = many\n", ["most_runs", "many"]), ("[toy]\nspeed = 3\n", ["speed"]),
+        ("[mysqld]\nrocksdb_max_background_jobs = 4\n", ["my.cnf", "--engine myrocks"]),
+    ):  # fmt: skip
+        Path("toy.ini").write_text(text)
+        assert run([*TUNE, "--base", "toy.ini", "--home", "other"]) == 2
+        err = capsys.readouterr().err
+        assert all(word in err for word in ("toy.ini" if "my.cnf" in words else "base", *words)), (
+            err
+        )
+        assert err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("toy")
 def test_an_experiment_has_the_metrics_of_the_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -178,6 +202,7 @@ def test_lists_have_what_the_package_offers(capsys: pytest.CaptureFixture[str]) 
     for name in ("engine toy", "optimizer halving"):
         assert checks[name]["ok"]
         assert "lsmtune-toy 1.0" in checks[name]["detail"]
+    assert checks["toy"]["detail"] == "in memory"
     properties = listed("schema")["properties"]
     assert "toy" in properties["engine"]["enum"]
     assert "halving" in properties["optimizer"]["enum"]

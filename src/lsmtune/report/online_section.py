@@ -6,7 +6,7 @@ from statistics import median
 
 from lsmtune.analysis.deploy import format_to_deploy
 from lsmtune.analysis.study_view import OnlineCall, StudyView, TrialView
-from lsmtune.knobs.value_text import knob_value
+from lsmtune.knobs.knob_text import knob_value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.canvas import Chart, Key, Shape, marker, picture
 from lsmtune.report.figures import Unmeasured

@@ -9,6 +9,7 @@ import random
 from pathlib import Path
 
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.checks import Check
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.exports import TOML
 from lsmtune.knobs.catalogue import Catalogue, Preset
@@ -16,7 +17,7 @@ from lsmtune.knobs.types import Knob
 from lsmtune.metrics.definitions import Metric
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.trials import Base, Status, TrialResult, TrialSpec
-from lsmtune_toy.ini import Ini
+from lsmtune_toy.ini import INI, Ini, read_ini
 
 VERSION = "1.0"
 METRICS = (
@@ -62,8 +63,10 @@ class Toy:
         return EngineFacts(VERSION, self.name, False, "", None)
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """Return the defaults; the store has no file of options."""
-        return Base(options="", settings=CATALOGUE.defaults(1))
+        """Return the defaults, or the options of the user's file."""
+        given = {} if own is None else read_ini(own.options, CATALOGUE)
+        settings = CATALOGUE.defaults(1) | given
+        return Base(options="", settings=settings, given=own and own.options)
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         """Write records, and keep what the store looks like as evidence."""
@@ -138,7 +141,9 @@ TOY = EngineEntry(
     catalogue=lambda: CATALOGUE,
     defaults={"knobs": "all", "objective": "write_amp", "scale": "1"},
     metrics=METRICS,
+    base_files=(INI,),
     exports=(Ini(), TOML),
+    checks=lambda _: [Check("toy", True, "in memory")],
     runs_here=False,
     make=lambda _: Toy(),
 )

@@ -18,6 +18,7 @@ from lsmtune.engines.exports import (
 from lsmtune.engines.rocksdb.base_files import OPTIONS_STRING
 from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.families import DATABASE_SECTION
+from lsmtune.knobs.knob_text import knob_value
 from lsmtune.knobs.option_text import (
     DERIVED,
     derived_settings,
@@ -26,7 +27,6 @@ from lsmtune.knobs.option_text import (
     statements,
 )
 from lsmtune.knobs.types import Knob, Settings, Value
-from lsmtune.knobs.value_text import knob_value
 from lsmtune.metrics.options_file import parse_options, replace_options
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import BYTES_PER_SYNC

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from lsmtune.analysis.experiment_runs import Cell, Experiment
 from lsmtune.engine_traits import ENGINES
 from lsmtune.experiment import Sweep, Told
+from lsmtune.knobs.knob_text import knob_value
 from lsmtune.knobs.types import Config, Knob, Value
-from lsmtune.knobs.value_text import knob_value
 from lsmtune.limits import no_default_limits
 from lsmtune.recipes.base import Asked, Opener
 from lsmtune.recipes.experiment import run_experiment

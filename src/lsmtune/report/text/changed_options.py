@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lsmtune.analysis.study_view import Change
+from lsmtune.knobs.knob_text import knob_value
 from lsmtune.knobs.types import Knob, Value
-from lsmtune.knobs.value_text import knob_value
 from lsmtune.report.text.words import option_value
 
 

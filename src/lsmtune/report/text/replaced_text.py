@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.study_view import Change
-from lsmtune.knobs.value_text import knob_value
+from lsmtune.knobs.knob_text import knob_value
 from lsmtune.report.text.words import listed
 
 
