@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from lsmtune.entries import ENGINES
+
 SOURCE = Path(__file__).parent.parent / "src" / "lsmtune"
 
 FLOORS: dict[str, int] = {
@@ -91,6 +93,28 @@ MACHINE_PATH = re.compile(
     r"(?<![\w.<>)\]}/:*~-])/(?!(?:proc|sys|dev|etc|tmp|usr)\b)[a-z]\w*/[\w.]|\b[A-Z]:\\+\w"
 )
 """An absolute path, apart from those that every Linux has."""
+
+MAY_NAME_ENGINES = (
+    "engines/", "simulator/", "analysis/inspect/", "recipes/", "comparison/", "entries.py",
+    "store/migrations.py", "cli/flags.py",
+)  # fmt: skip
+"""Modules that may compare with an engine's name. All others ask the entry of the engine."""
+
+NAMES_ENGINES_STILL = {
+    "analysis/continuing.py", "analysis/experiment_runs.py", "analysis/screened.py",
+    "analysis/study_view.py", "analysis/upgrade_plan.py", "api/continue_study.py",
+    "api/doctor.py", "api/knob_ranking.py", "api/online_files.py", "api/resolve.py",
+    "api/rocksdb_version.py", "api/screen.py", "api/simulate.py", "batch.py", "cli/compare.py",
+    "cli/screen.py", "cli/sweep.py", "cli/tune.py", "knobs/catalogue/__init__.py",
+    "knobs/reference.py", "limits.py", "report/figures.py", "report/online_section.py",
+    "report/text/upgrade_words.py", "spaces.py", "spec.py", "spec_defaults.py",
+    "study/enough_data.py", "study/foretelling.py", "study/host_jobs.py", "study/opening.py",
+    "study_keys.py", "workloads/operations.py", "workloads/presets.py", "workloads/workload.py",
+}  # fmt: skip
+"""Modules that still compare with names of engines. The list only becomes shorter."""
+
+NO_ENGINE = {("report/study_document.py", "simulated")}
+"""Words that are no engine: a key of a JSON document."""
 
 Checker = Callable[[Path], Iterator[str]]
 
@@ -253,6 +277,32 @@ def too_long(root: Path) -> Iterator[str]:
                     yield f"{module.name}: {node.name} has {lines} lines"
 
 
+def naming_engines(root: Path) -> Iterator[str]:
+    """Comparisons with the name of an engine, and tables by such names."""
+    for module in modules(root):
+        if module.name.startswith(MAY_NAME_ENGINES) or module.name in NAMES_ENGINES_STILL:
+            continue
+        for node in {one for part in module.nodes for one in _compared(part)}:
+            if node.value in ENGINES.built_in and (module.name, node.value) not in NO_ENGINE:
+                yield f"{module.name}:{node.lineno} names the engine {node.value}"
+
+
+def _compared(node: ast.AST) -> Iterator[ast.Constant]:
+    """Texts that a node compares with, has as keys, or contains as elements."""
+    parts: list[ast.expr | None] = []
+    if isinstance(node, ast.Compare):
+        parts = [node.left, *node.comparators]
+    elif isinstance(node, ast.Dict):
+        parts = [*node.keys]
+    elif isinstance(node, ast.Tuple | ast.Set | ast.List):
+        parts = [*node.elts]
+    elif isinstance(node, ast.Subscript):
+        parts = [node.slice]
+    elif isinstance(node, ast.MatchValue):
+        parts = [node.value]
+    yield from (one for one in parts if isinstance(one, ast.Constant) and type(one.value) is str)
+
+
 def touching_the_machine(root: Path) -> Iterator[str]:
     """Processes and deletions outside the room `system`."""
     for module in modules(root):
@@ -322,7 +372,7 @@ def _said(path: Path) -> Iterator[tuple[int, str]]:
 
 CHECKERS: tuple[Checker, ...] = (
     homeless, wrong_imports, deep_commands, texts_with_pages, long_commands, printing,
-    flags_in_errors, too_long,
+    flags_in_errors, too_long, naming_engines,
     touching_the_machine, shells, pickles, notes, machine_paths,
 )  # fmt: skip
 
@@ -351,6 +401,8 @@ TIDY = {
     "spec.py": "from lsmtune.knobs import space\nfrom lsmtune.trials import Protocol\n",
     "system/workdir.py": "import shutil\nimport lsmtune.errors\nshutil.rmtree('x')\n",
     "store/home.py": "import shutil\nimport os\nshutil.copyfileobj\nos.environ\n",
+    "batch.py": "x = y == 'rocks' or load('rocksdb') or '' in {1: 'tikv', **x} or x[0]\n",
+    "engines/a.py": "x = y == 'rocksdb'\n",
     "cli/main.py": "def f():\n" + "    x = '/proc/stat a/b ops/s 1/64 https://e.org/x/y'\n" * 59,
     "report/page.css": "p { color: red } /* a/b */\n",
 }
@@ -439,6 +491,16 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
                 ("cli/main.py", "x = 1\n" * 401, "401 lines"),
                 ("cli/main.py", LONG_FUNCTION, "f has 61 lines"),
                 ("cli/main.py", "async " + LONG_FUNCTION, "f has 61 lines"),
+            ],
+        ),
+        *cases(
+            naming_engines,
+            [
+                ("rule.py", "if engine != 'tikv':\n    pass", "rule.py:1 names the engine tikv"),
+                ("api/a.py", "x = engine in ('rocksdb', DRIVER)", "a.py:1 names"),
+                ("api/a.py", "x = {'myrocks': 1}", "a.py:1 names the engine myrocks"),
+                ("api/a.py", "x = y['simulated']", "a.py:1 names the engine simulated"),
+                ("api/a.py", "match x:\n    case 'embedded':\n        pass", "a.py:2 names"),
             ],
         ),
         *cases(
