@@ -102,14 +102,12 @@ MAY_NAME_ENGINES = (
 
 NAMES_ENGINES_STILL = {
     "analysis/continuing.py", "analysis/experiment_runs.py", "analysis/screened.py",
-    "analysis/study_view.py", "analysis/upgrade_plan.py", "api/continue_study.py",
-    "api/doctor.py", "api/knob_ranking.py", "api/online_files.py", "api/resolve.py",
-    "api/rocksdb_version.py", "api/screen.py", "api/simulate.py", "batch.py", "cli/compare.py",
-    "cli/screen.py", "cli/sweep.py", "cli/tune.py", "knobs/catalogue/__init__.py",
+    "analysis/study_view.py", "api/doctor.py", "api/knob_ranking.py", "api/online_files.py",
+    "api/resolve.py", "api/screen.py", "api/simulate.py", "knobs/catalogue/__init__.py",
     "knobs/reference.py", "limits.py", "report/figures.py", "report/online_section.py",
-    "report/text/upgrade_words.py", "spaces.py", "spec.py", "spec_defaults.py",
-    "study/enough_data.py", "study/foretelling.py", "study/host_jobs.py", "study/opening.py",
-    "study_keys.py", "workloads/operations.py", "workloads/presets.py", "workloads/workload.py",
+    "spaces.py", "spec.py", "spec_defaults.py", "study/enough_data.py", "study/foretelling.py",
+    "study/host_jobs.py", "study/opening.py", "study_keys.py", "workloads/operations.py",
+    "workloads/presets.py", "workloads/workload.py",
 }  # fmt: skip
 """Modules that still compare with names of engines. The list only becomes shorter."""
 

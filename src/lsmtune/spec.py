@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from lsmtune.engine_traits import ENGINES, engines_of, runs
+from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import UserError, unknown_word, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
@@ -30,7 +31,7 @@ from lsmtune.spec_defaults import (
     compared_versions,
     with_defaults,
 )
-from lsmtune.study_keys import STUDY_KEYS
+from lsmtune.study_keys import STUDY_KEYS, VERSION
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scale, parse_size
@@ -85,9 +86,9 @@ class StudySettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     _whole_numbers = whole_numbers
     study: str | None = Field(default=None, description=STUDY_KEYS["study"])
-    engine: EngineName = Field(default="rocksdb", description=STUDY_KEYS["engine"])
+    engine: EngineName = Field(default=DEFAULT_ENGINE, description=STUDY_KEYS["engine"])
     program: str = Field(default="db_bench", min_length=1, description=STUDY_KEYS["program"])
-    rocksdb: str | None = Field(default=None, description=STUDY_KEYS["rocksdb"])
+    rocksdb: str | None = Field(default=None, description=STUDY_KEYS[VERSION])
     library: str | None = Field(default=None, min_length=1, description=STUDY_KEYS["library"])
     libraries: dict[Literal["leveldb", "lmdb"], str] | None = Field(
         default=None, description=STUDY_KEYS["libraries"]
@@ -137,7 +138,7 @@ class StudySettings(BaseModel):
             raise ValueError(unknown_word("engine", name, ENGINES))
         return name
 
-    @field_validator("rocksdb")
+    @field_validator(VERSION)
     @classmethod
     def _version_has_three_numbers(cls, version: str | None) -> str | None:
         if version is not None and not is_version(version):

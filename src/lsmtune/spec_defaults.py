@@ -5,11 +5,12 @@ from typing import Any
 
 from lsmtune.engine_traits import ENGINES, runs
 from lsmtune.errors import UserError
-from lsmtune.experiment import VERSION, Sweep
+from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.objective import Objective
+from lsmtune.study_keys import VERSION
 from lsmtune.tables import suited_knobs
 from lsmtune.trials import Base
 from lsmtune.units import MIB, format_bytes, is_version, parse_size
@@ -22,7 +23,7 @@ of the embedded stores."""
 DB_BENCH = "db_bench"
 """RocksDB's own program: that of a study that names no version or library."""
 
-SYSTEM_KEYS = ("program", "rocksdb", "library")
+SYSTEM_KEYS = ("program", VERSION, "library")
 """Settings that name the RocksDB to run; a study has one of them."""
 
 _LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
@@ -78,7 +79,7 @@ def with_defaults(given: Any) -> Any:
     engine = _known(given)
     if engine is None or not runs(engine, name):
         engine = preset.engine  # another one is refused below
-    is_driven = any(given.get(key) is not None for key in ("rocksdb", "library"))
+    is_driven = any(given.get(key) is not None for key in (VERSION, "library"))
     program = DRIVER if engine == "rocksdb" and is_driven else ENGINES[engine].program
     ours: dict[str, Any] = {"engine": engine, "program": program}
     asked = {
@@ -130,7 +131,7 @@ def check_system(
             "driver can: set rocksdb to an installed version, such as from `lsmtune engines "
             "install rocksdb`, or library to your librocksdb.so"
         )
-    named = [key for key, value in (("rocksdb", rocksdb), ("library", library)) if value]
+    named = [key for key, value in ((VERSION, rocksdb), ("library", library)) if value]
     if not named:
         if engine == "rocksdb" and program == DRIVER:
             raise UserError(f"program: {DRIVER} needs a RocksDB; add rocksdb or library")

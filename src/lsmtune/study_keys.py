@@ -4,13 +4,17 @@ This module imports nothing, so that `--help` does not import the settings. The 
 text is `Default: …` if the value without the key depends on something else.
 """
 
+VERSION = "rocksdb"
+"""Key of a study and of a line of a batch that has a version of RocksDB. It also names the knob of
+an experiment whose values are versions."""
+
 STUDY_KEYS = {
     "study": "Name of the study and of the study's directories. Default: a name from the settings.",
     "engine": "Engine to tune: rocksdb, myrocks, embedded, tikv, simulated, or an engine of an "
     "installed package. Default: the engine of the workload.",
     "program": "Program to run: db_bench, mariadbd or go-ycsb. Give a path, or a name on PATH. "
     "lsmdriver is lsmtune's own driver.",
-    "rocksdb": "Installed version of RocksDB to run, e.g. 11.8.1, instead of a library or program. "
+    VERSION: "Installed version of RocksDB to run, e.g. 11.8.1, instead of a library or program. "
     "Default: the version of the baseline file, else the default of `lsmtune engines`, else "
     "db_bench.",
     "library": "Your own librocksdb.so, to run instead of an installed version or program.",

@@ -8,10 +8,11 @@ from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import is_removed
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.spec_defaults import DRIVER
+from lsmtune.study_keys import VERSION
 
 FLAGS = {
     "workload": "--workload", "num": "--num", "engine": "--engine", "program": "--db-bench",
-    "rocksdb": "--rocksdb", "library": "--library", "base": "--base", "family": "--family",
+    VERSION: "--rocksdb", "library": "--library", "base": "--base", "family": "--family",
     "cache": "--cache",
     "scale": "--scale", "knobs": "--knobs", "objective": "--objective", "limits": "--limit",
     "memory": "--memory", "deploy_cores": "--deploy-cores", "optimizer": "--optimizer",

@@ -9,6 +9,7 @@ import numpy as np
 from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.batch import BatchLine
 from lsmtune.engine_traits import predicts
+from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import UserError
 from lsmtune.host_levels import HOST, THIS_MACHINE
 from lsmtune.knobs.catalogue import Catalogue
@@ -111,7 +112,7 @@ class Importance:
     load_factors: tuple[str, ...]
     ranking: tuple[str, ...]
     metrics: tuple[MetricImportance, ...]
-    engine: str = "rocksdb"
+    engine: str = DEFAULT_ENGINE
     few_flushes: int = 0
     hosts: tuple[str, ...] = ()
 

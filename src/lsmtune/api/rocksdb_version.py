@@ -24,6 +24,7 @@ from lsmtune.knobs.defaults import nearest_of
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.reading import read_text
 from lsmtune.spec_defaults import DB_BENCH, SYSTEM_KEYS
+from lsmtune.study_keys import VERSION
 from lsmtune.units import is_version
 from lsmtune.workloads import PRESETS
 
@@ -109,9 +110,9 @@ def _usual(base: object, tell: Callable[[str], None]) -> dict[str, str]:
     if has_driver() and isinstance(base, str) and (version := _writer(base)) is not None:
         found = _of_base(base, version, engines)
         tell(f"RocksDB: {found}, because {base} is of this version")
-        return {"rocksdb": found}
+        return {VERSION: found}
     if (engine := default_engine(engines)) is not None:
-        return {"rocksdb": engine.record.version}
+        return {VERSION: engine.record.version}
     if shutil.which(DB_BENCH) is None:
         driver = f"{NO_DRIVER}; {BUILD_DRIVER}, or {_INSTALL_DB_BENCH}"
         raise UserError(NO_ROCKSDB if has_driver() else driver)
@@ -156,5 +157,5 @@ def _other_ways(version: str, installed: Sequence[str]) -> Message:
         ways += (f", which has version {found}",) if found else ()
     if installed:
         nearest = nearest_of(version, installed)
-        ways += "; or add `", Argument("rocksdb", nearest), "` to run the nearest installed version"
+        ways += "; or add `", Argument(VERSION, nearest), "` to run the nearest installed version"
     return Message(*ways)

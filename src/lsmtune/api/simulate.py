@@ -32,6 +32,7 @@ from lsmtune.store.home import MACHINE, Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import rule_of_new
 from lsmtune.study.record import read_record
+from lsmtune.study_keys import VERSION
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_file
 from lsmtune.trials import Base, Protocol
@@ -261,7 +262,7 @@ def _answers(
         if prediction.error:
             yield {"id": line.id, "error": prediction.error}
         else:
-            yield {"id": line.id, "rocksdb": version_of(line), "metrics": prediction.metrics}
+            yield {"id": line.id, VERSION: version_of(line), "metrics": prediction.metrics}
 
 
 def _differing(lines: Sequence[BatchLine]) -> set[str]:

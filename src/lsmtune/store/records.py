@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from lsmtune.described import remember_engine
 from lsmtune.engine_traits import ENGINES
+from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.reading import parse_json
@@ -78,7 +79,7 @@ class StoredStudy:
     @property
     def engine_name(self) -> str:
         """The name of its engine, whose package may be gone."""
-        return str(self.spec.get("engine", "rocksdb"))
+        return str(self.spec.get("engine", DEFAULT_ENGINE))
 
     @property
     def base(self) -> Base | None:
