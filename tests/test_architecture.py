@@ -105,9 +105,9 @@ NAMES_ENGINES_STILL = {
     "analysis/study_view.py", "api/doctor.py", "api/knob_ranking.py", "api/online_files.py",
     "api/resolve.py", "api/screen.py", "api/simulate.py", "knobs/catalogue/__init__.py",
     "knobs/reference.py", "limits.py", "report/figures.py", "report/online_section.py",
-    "spaces.py", "spec.py", "spec_defaults.py", "study/enough_data.py", "study/foretelling.py",
-    "study/host_jobs.py", "study/opening.py", "study_keys.py", "workloads/operations.py",
-    "workloads/presets.py", "workloads/workload.py",
+    "spaces.py", "study/enough_data.py", "study/foretelling.py", "study/host_jobs.py",
+    "study/opening.py", "workloads/operations.py", "workloads/presets.py",
+    "workloads/workload.py",
 }  # fmt: skip
 """Modules that still compare with names of engines. The list only becomes shorter."""
 

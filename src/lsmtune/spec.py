@@ -8,14 +8,24 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from lsmtune.engine_traits import ENGINES, engines_of, runs
 from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import UserError, unknown_word, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import version_of_options
@@ -25,14 +35,12 @@ from lsmtune.rule import SizeRule
 from lsmtune.spec_defaults import (
     check_cache,
     check_measured,
-    check_online,
-    check_system,
-    check_versions,
     compared_versions,
+    engine_problems,
     with_defaults,
 )
 from lsmtune.study_keys import STUDY_KEYS, VERSION
-from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
+from lsmtune.tables import EngineSettings, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import EngineName, Mix, Workload, whole_numbers
@@ -43,6 +51,9 @@ BUDGET_KEYS = frozenset(
 """Settings that may change when a study is continued; the name finds the study."""
 
 _MOST_TRIALS = 100_000
+
+OWN_TABLE = "[engine]"
+"""Name of the engine's table while the settings are checked. Users write the engine's name."""
 
 ALL_STUDIES = "all"
 """Value of `warm_start` for all suitable earlier studies of the home."""
@@ -124,7 +135,9 @@ class StudySettings(BaseModel):
     screen: Screen | None = Field(default=None, description=STUDY_KEYS["screen"])
     sweep: Sweep | None = Field(default=None, description=STUDY_KEYS["sweep"])
     online: Online | None = Field(default=None, description=STUDY_KEYS["online"])
-    tikv: Cluster | None = Field(default=None, description=STUDY_KEYS["tikv"])
+    engine_settings: SerializeAsAny[EngineSettings] | None = Field(
+        default=None, validation_alias=OWN_TABLE
+    )
 
     @field_validator("study")
     @classmethod
@@ -167,18 +180,25 @@ class StudySettings(BaseModel):
     @classmethod
     def _defaults_of_the_load(cls, given: Any) -> Any:
         """Fill in engine, program, knobs and objective that suit the workload."""
-        return with_defaults(given)
+        return _with_own_table(with_defaults(given))
+
+    @field_validator("engine_settings", mode="before")
+    @classmethod
+    def _table_of_the_engine(cls, given: Any, info: ValidationInfo) -> Any:
+        table = ENGINES[info.data["engine"]].settings if "engine" in info.data else None
+        return None if table is None or given is None else table.model_validate(given)
+
+    @model_serializer(mode="wrap")
+    def _table_by_name(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Give the table of the engine the engine's name, as study files have it."""
+        found: dict[str, Any] = dump(self)
+        table = found.pop("engine_settings", None)
+        return found if table is None else {**found, self.engine: table}
 
     @field_validator("scale")
     @classmethod
     def _one_text_a_scale(cls, scale: str) -> str:
         return str(parse_scale(scale, "scale"))
-
-    @model_validator(mode="after")
-    def _libraries_have_an_engine(self) -> Self:
-        if self.libraries is not None and self.engine != "embedded":
-            raise UserError(f"libraries: not used by engine {self.engine}; remove libraries")
-        return self
 
     @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
@@ -194,17 +214,11 @@ class StudySettings(BaseModel):
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
         check_measured(self.engine, self.parsed_objective)
-        check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
-        check_versions(self.engine, self.versions, self.rocksdb)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
         if len(tables) > 1:
             raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one table")
-        if self.tikv is not None and self.engine != "tikv":
-            raise UserError(
-                f"[tikv]: the engine {self.engine} does not use this table; remove the table"
-            )
         if 0 < self.pairs < MIN_PAIRS:
             raise UserError(
                 f"pairs: {self.pairs} pairs of runs are too few; use 0 (none) or >= {MIN_PAIRS}"
@@ -304,36 +318,54 @@ def without_load(settings: Settings) -> Settings:
 
 
 def make_spec(
-    given: Mapping[str, Any], where: str, flags: Mapping[str, str] | None = None
+    given: Mapping[str, Any],
+    where: str,
+    flags: Mapping[str, str] | None = None,
+    *,
+    stored: bool = False,
 ) -> StudySettings:
     """Return the checked settings; UserError with place, key, value and what is allowed.
 
     `flags` has the flag of each key that the command line gave; a message about the key names it.
+    A `stored` study may have keys that its engine does not use.
     """
     try:
         spec = StudySettings.model_validate(given)
-        _check_with_knobs(spec)
+        check_cache(spec.cache)
+        problems = list(engine_problems(spec, stored=stored))  # it may load a catalogue
     except ValidationError as error:
-        problems = _in_words(error)
+        problems = _in_words(error, with_defaults(given).get("engine"))
     except UserError as error:
         problems = [error.message]
-    else:
-        return spec
-    raise UserError(with_places(problems, where, flags or {}))
+    if problems:
+        raise UserError(with_places(problems, where, flags or {}))
+    return spec
 
 
-def _check_with_knobs(spec: StudySettings) -> None:
-    """Raise UserError for settings that do not fit the knobs of the engine.
+def all_keys() -> tuple[str, ...]:
+    """Return the keys at the top of a study file, with the tables of engines."""
+    tables = (entry.name for entry in ENGINES.usable() if entry.settings is not None)
+    return (*(key for key in StudySettings.model_fields if key != "engine_settings"), *tables)
 
-    These checks load a catalogue, so they are no validators of `StudySettings`.
+
+def _with_own_table(given: Any) -> Any:
+    """Return the settings with the table of their engine where the model expects it.
+
+    UserError for the table of another engine.
     """
-    check_cache(spec.cache)
-    if spec.online is not None:
-        ends = {"until": spec.until, "budget": spec.budget}
-        check_online(spec.engine, spec.workload, spec.program, spec.knobs, ends)
-    if spec.engine == "tikv":
-        knobs = load_catalogue("tikv").select(spec.knobs)
-        (spec.tikv or Cluster()).check(spec.workload, knobs, spec.scale, spec.cache)
+    if not isinstance(given, Mapping):
+        return given
+    engine, rest = given.get("engine"), dict(given)
+    for name in [n for n in ENGINES if n in rest and n not in StudySettings.model_fields]:
+        table = rest.pop(name)
+        if table is None or not isinstance(engine, str) or engine not in ENGINES:
+            continue
+        if name != engine or ENGINES[name].settings is None:
+            raise UserError(
+                f"[{name}]: the engine {engine} does not use this table; remove the table"
+            )
+        rest[OWN_TABLE] = table
+    return rest
 
 
 def read_study_file(path: Path) -> dict[str, Any]:
@@ -341,17 +373,25 @@ def read_study_file(path: Path) -> dict[str, Any]:
     return parse_toml(read_text(path, str(path)), str(path))
 
 
-def _in_words(error: ValidationError) -> list[str]:
-    return [problem_text(dict(told), _TABLES.get(told["loc"][:-1])) for told in error.errors()]
+def _in_words(error: ValidationError, engine: object) -> list[str]:
+    return [_problem(dict(problem), str(engine)) for problem in error.errors()]
+
+
+def _problem(problem: dict[str, Any], engine: str) -> str:
+    place = problem["loc"]
+    if len(place) == 1 and problem["type"] == "extra_forbidden":
+        return f"{place[0]}: {unknown_word('setting', str(place[0]), all_keys())}"
+    if OWN_TABLE not in place:
+        return problem_text(problem, _TABLES.get(place[:-1]))
+    table = ENGINES[engine].settings if place[:-1] == (OWN_TABLE,) else None
+    return problem_text({**problem, "loc": (engine, *place[1:])}, table)
 
 
 _TABLES: dict[tuple[int | str, ...], type[BaseModel]] = {
-    (): StudySettings,
     ("workload",): Workload,
     ("workload", "mix"): Mix,
     ("protocol",): Protocol,
     ("screen",): Screen,
     ("sweep",): Sweep,
     ("online",): Online,
-    ("tikv",): Cluster,
 }

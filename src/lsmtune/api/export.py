@@ -16,6 +16,7 @@ from lsmtune.api.own_files import (
     own_options,
     own_tikv_toml,
 )
+from lsmtune.engines.tikv.settings import cluster_of
 from lsmtune.errors import Argument, Message, ParseError, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Knob, Settings
@@ -42,7 +43,6 @@ from lsmtune.spec import without_load
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.record import StudyRecord
 from lsmtune.system.write import Written, write_beside_older
-from lsmtune.tables import Cluster
 
 __all__ = ["Written"]
 
@@ -240,7 +240,7 @@ class _Exporter:
         )
         if change.base is not None:
             changed = [k for k in changed if k.name in to_new]
-        status = (self._spec.tikv or Cluster()).status
+        status = cluster_of(self._spec).status
         how = tikv_toml.deployment_lines(changed, change.new, status)
         note = self._notes(change, own, [*lines, *how])
         written = [knob for knob in knobs if knob.name in change.written]

@@ -11,6 +11,7 @@ from lsmtune.engines.myrocks.options import (
 )
 from lsmtune.engines.option_files import base_text
 from lsmtune.engines.tikv.options import of_store, with_store
+from lsmtune.engines.tikv.settings import cluster_of
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Settings
@@ -19,7 +20,6 @@ from lsmtune.report.export import without_notes
 from lsmtune.report.my_cnf import with_variables
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.system.stand_in import StandIn
-from lsmtune.tables import Cluster
 from lsmtune.trials import Base
 
 
@@ -71,7 +71,7 @@ def own_tikv_toml(spec: StudySettings, base: Base) -> OwnFile:
 
     A study keeps no other tables, because they may contain secrets.
     """
-    kept, config = base.given or "", (spec.tikv or Cluster()).config_path
+    kept, config = base.given or "", cluster_of(spec).config_path
     path = config or (Path(spec.base) if spec.base else None)
     if path is None:
         return OwnFile(kept, missing="the study does not know your tikv.toml")

@@ -74,7 +74,7 @@ class StoredStudy:
                 f"study {self.name!r}: the engine {self.engine_name!r} is not known; install the "
                 "package that has this engine"
             )
-        return make_spec(self.spec, f"settings of study {self.name!r}")
+        return make_spec(self.spec, f"settings of study {self.name!r}", stored=True)
 
     @property
     def engine_name(self) -> str:

@@ -3,6 +3,7 @@
 from functools import cache
 from importlib.resources import files
 
+from lsmtune.engine_traits import OnlineTuning
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.knobs.catalogue import Catalogue, by_family, read_catalogue, rocksdb_catalogue
@@ -36,6 +37,8 @@ MYROCKS = EngineEntry(
     catalogue=_catalogue,
     defaults={"knobs": "mixed"},
     exports=("my.cnf",),
+    uses=frozenset({"program", "base", "cache"}),
+    online=OnlineTuning(),
     full_size=False,
     make=_make,
 )

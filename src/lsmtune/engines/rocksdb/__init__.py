@@ -1,11 +1,14 @@
 """The engine rocksdb: RocksDB under lsmtune's driver, or its program db_bench."""
 # ruff: noqa: PLC0415 - commands that start no engine read the entry
 
+from lsmtune.engine_traits import OnlineTuning
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.rocksdb.settings import check, check_online, for_online, program_of
 from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DB_BENCH
+from lsmtune.study_keys import VERSION
 from lsmtune.workloads import workloads_of
 
 _NAME = "rocksdb"
@@ -32,6 +35,11 @@ ROCKSDB = EngineEntry(
     workloads=workloads_of(_NAME),
     catalogue=rocksdb_catalogue,
     exports=("options", "db_bench"),
+    uses=frozenset({"program", VERSION, "library", "base", "family", "cache"}),
+    complete=program_of,
+    check=check,
+    online=OnlineTuning(check=check_online, space=for_online),
+    has_versions=True,
     full_size=False,
     assumes_cache=True,
     make=_make,

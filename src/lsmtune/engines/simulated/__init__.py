@@ -31,6 +31,7 @@ SIMULATED = EngineEntry(
     workloads=MODELLED_WORKLOADS,
     catalogue=_catalogue,
     exports=("db_bench", "options"),
+    uses=frozenset({"base", "family", "cache"}),
     full_size=False,
     runs_here=False,
     predicts=True,

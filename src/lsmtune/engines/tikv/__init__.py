@@ -7,9 +7,9 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.tikv.names import NAMES
 from lsmtune.engines.tikv.rules import RULES
+from lsmtune.engines.tikv.settings import Cluster, check, cluster_of, suited_knobs
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
 from lsmtune.spec import StudySettings
-from lsmtune.tables import Cluster
 from lsmtune.workloads import workloads_of
 
 _NAME = "tikv"
@@ -25,7 +25,7 @@ def _catalogue() -> Catalogue:
 def _make(spec: StudySettings) -> Engine:
     from lsmtune.engines.tikv.engine import TiKV  # noqa: PLC0415 - only if it runs
 
-    return TiKV(spec.program, spec.tikv or Cluster())
+    return TiKV(spec.program, cluster_of(spec))
 
 
 TIKV = EngineEntry(
@@ -35,6 +35,10 @@ TIKV = EngineEntry(
     workloads=tuple(dict.fromkeys((_DEFAULT_WORKLOAD, *workloads_of(_NAME)))),
     catalogue=_catalogue,
     exports=("tikv-toml",),
+    uses=frozenset({"program", "base"}),
+    settings=Cluster,
+    complete=suited_knobs,
+    check=check,
     runs_here=False,
     base_is_users=True,
     make=_make,
