@@ -42,7 +42,7 @@ ROOM_OF_MODULE = {
     "spec_defaults": "records", "rescale": "records", "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
     "rule": "records", "simplified": "records", "rescale_old_rule": "records", "pruning": "records",
-    "study_keys": "study_keys", "host_levels": "records",
+    "study_keys": "study_keys", "host_levels": "records", "own_tables": "records",
     "entries": "entries", "engine_traits": "records", "described": "records",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""

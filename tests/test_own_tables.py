@@ -1,5 +1,8 @@
 """An engine says which keys of a study it reads, and may have a table of its own."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -8,6 +11,7 @@ import pytest
 from pydantic import Field
 
 from lsmtune.api.schema import study_schema
+from lsmtune.described import description
 from lsmtune.engine_traits import ENGINES, EngineTraits, checked_engine
 from lsmtune.engines.function import function_engine
 from lsmtune.errors import UserError
@@ -113,6 +117,23 @@ def test_an_engine_that_reads_a_key_may_have_it(toy: EngineTraits) -> None:
     )  # fmt: skip
     found = made(cache="1GiB", base="b", scale="1/8")
     assert (found.cache, found.base, found.scale) == ("1GiB", "b", "1/8")
+
+
+def test_a_table_is_kept_without_its_engine() -> None:
+    spec = made(toy={"rows": 7})
+    code = (
+        "import json, sys\nfrom lsmtune.described import remember_engine\n"
+        "from lsmtune.own_tables import all_keys\nfrom lsmtune.spec import make_spec\n"
+        "kept, stored = map(json.loads, sys.argv[1:])\nremember_engine('toy', kept, 's')\n"
+        "print(json.dumps(make_spec(stored, 'here', stored=True).lasting()))\n"
+        "assert 'toy' not in all_keys()"
+    )
+    texts = [json.dumps(one) for one in (description("toy"), spec.model_dump(mode="json"))]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *texts], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert json.loads(done.stdout) == spec.lasting()
+    assert spec.lasting()["toy"] == {"rows": 7}
 
 
 def test_the_schema_has_the_table() -> None:

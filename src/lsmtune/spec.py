@@ -30,6 +30,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
+from lsmtune.own_tables import OWN_TABLE, all_keys, with_own_table
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spec_defaults import (
@@ -51,9 +52,6 @@ BUDGET_KEYS = frozenset(
 """Settings that may change when a study is continued; the name finds the study."""
 
 _MOST_TRIALS = 100_000
-
-OWN_TABLE = "[engine]"
-"""Name of the engine's table while the settings are checked. Users write the engine's name."""
 
 ALL_STUDIES = "all"
 """Value of `warm_start` for all suitable earlier studies of the home."""
@@ -180,7 +178,7 @@ class StudySettings(BaseModel):
     @classmethod
     def _defaults_of_the_load(cls, given: Any) -> Any:
         """Fill in engine, program, knobs and objective that suit the workload."""
-        return _with_own_table(with_defaults(given))
+        return with_own_table(with_defaults(given))
 
     @field_validator("engine_settings", mode="before")
     @classmethod
@@ -340,32 +338,6 @@ def make_spec(
     if problems:
         raise UserError(with_places(problems, where, flags or {}))
     return spec
-
-
-def all_keys() -> tuple[str, ...]:
-    """Return the keys at the top of a study file, with the tables of engines."""
-    tables = (entry.name for entry in ENGINES.usable() if entry.settings is not None)
-    return (*(key for key in StudySettings.model_fields if key != "engine_settings"), *tables)
-
-
-def _with_own_table(given: Any) -> Any:
-    """Return the settings with the table of their engine where the model expects it.
-
-    UserError for the table of another engine.
-    """
-    if not isinstance(given, Mapping):
-        return given
-    engine, rest = given.get("engine"), dict(given)
-    for name in [n for n in ENGINES if n in rest and n not in StudySettings.model_fields]:
-        table = rest.pop(name)
-        if table is None or not isinstance(engine, str) or engine not in ENGINES:
-            continue
-        if name != engine or ENGINES[name].settings is None:
-            raise UserError(
-                f"[{name}]: the engine {engine} does not use this table; remove the table"
-            )
-        rest[OWN_TABLE] = table
-    return rest
 
 
 def read_study_file(path: Path) -> dict[str, Any]:

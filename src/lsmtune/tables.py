@@ -98,7 +98,8 @@ class Online(BaseModel):
 class EngineSettings(BaseModel):
     """Settings of one engine: a table of a study file with the name of the engine.
 
-    The entry of the engine has a subclass, whose docstring and fields describe table and keys.
+    The entry of the engine has a subclass, whose docstring and fields describe table and keys. A
+    class without fields is not described.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

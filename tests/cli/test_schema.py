@@ -16,7 +16,8 @@ from lsmtune import study_keys
 from lsmtune.cli.main import app, run
 from lsmtune.engines.tikv import settings
 from lsmtune.optimizers.registry import OPTIMIZERS
-from lsmtune.spec import StudySettings, all_keys, make_spec
+from lsmtune.own_tables import all_keys
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study_keys import flag_help, split_default
 from lsmtune.workloads import PRESETS
 

@@ -7,7 +7,8 @@ from lsmtune.engine_traits import ENGINES
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
-from lsmtune.spec import OWN_TABLE, StudySettings
+from lsmtune.own_tables import OWN_TABLE, own_tables
+from lsmtune.spec import StudySettings
 from lsmtune.tables import EngineSettings
 from lsmtune.workloads import PRESETS, Workload
 
@@ -45,11 +46,10 @@ def study_schema() -> Schema:
 
 def _own_tables() -> Iterator[tuple[str, Schema, dict[str, Schema]]]:
     """Yield the engines with a table of their own: name, table, and what the table refers to."""
-    for entry in ENGINES.usable():
-        if entry.settings is not None:
-            table = entry.settings.model_json_schema()
-            others = {name: _plain(one) for name, one in table.pop("$defs", {}).items()}
-            yield entry.name, _plain(table), others
+    for engine, settings in own_tables().items():
+        table = settings.model_json_schema()
+        others = {name: _plain(one) for name, one in table.pop("$defs", {}).items()}
+        yield engine, _plain(table), others
 
 
 def _values() -> dict[str, Schema]:
