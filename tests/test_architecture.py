@@ -101,12 +101,10 @@ MAY_NAME_ENGINES = (
 """Modules that may compare with an engine's name. All others ask the entry of the engine."""
 
 NAMES_ENGINES_STILL = {
-    "analysis/continuing.py", "analysis/experiment_runs.py", "analysis/screened.py",
-    "analysis/study_view.py", "api/doctor.py", "api/knob_ranking.py", "api/online_files.py",
-    "api/resolve.py", "api/screen.py", "api/simulate.py", "knobs/catalogue/__init__.py",
+    "analysis/experiment_runs.py", "analysis/study_view.py", "api/doctor.py",
+    "api/knob_ranking.py", "api/online_files.py", "knobs/catalogue/__init__.py",
     "knobs/reference.py", "limits.py", "report/figures.py", "report/online_section.py",
-    "spaces.py", "study/enough_data.py", "study/foretelling.py", "study/host_jobs.py",
-    "study/opening.py", "workloads/operations.py", "workloads/presets.py",
+    "spaces.py", "study/enough_data.py", "workloads/operations.py", "workloads/presets.py",
     "workloads/workload.py",
 }  # fmt: skip
 """Modules that still compare with names of engines. The list only becomes shorter."""

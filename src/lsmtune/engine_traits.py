@@ -76,7 +76,10 @@ class EngineTraits:
     complete     returns defaults that depend on other keys of the study, which are not checked yet
     check        yields what does not fit together in a study, as "KEY: what is wrong; what to do"
     online       how options change while it runs; None: they cannot
-    has_versions  whether its version is one of RocksDB, which a study and experiments can choose
+    has_versions  whether a study chooses the RocksDB that runs: a version, a library or db_bench.
+                 Experiments can compare versions
+    predicted_by  name of the engine that predicts its trials; None: none does
+    one_at_a_time  whether only one run may go on, on this host and elsewhere
     full_size    whether trials always have full size, so that no option scales with the data
     runs_here    whether trials use disk and CPU of this host, which are then checked
     predicts     whether its metrics are predictions, not measured
@@ -99,6 +102,8 @@ class EngineTraits:
     check: Callable[["StudySettings"], Iterator[str]] = no_problems
     online: OnlineTuning | None = None
     has_versions: bool = False
+    predicted_by: str | None = None
+    one_at_a_time: bool = False
     full_size: bool = True
     runs_here: bool = True
     predicts: bool = False

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
+from lsmtune.engine_traits import has_versions
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import is_removed
 from lsmtune.spec import StudySettings, make_spec
@@ -42,7 +43,7 @@ def continue_command(spec: StudySettings) -> str | None:
     settings = spec.model_dump(mode="json")
     given = {key: settings[key] for key in FLAGS if settings.get(key) is not None}
     given |= {"workload": spec.workload.name, "num": spec.workload.num}
-    if spec.engine != "rocksdb" or spec.program == DRIVER:
+    if not has_versions(spec.engine) or spec.program == DRIVER:
         del given["program"]
     if not _gives(given, spec):
         return None

@@ -8,6 +8,7 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.deploy import DB_BENCH_VARIABLE
+from lsmtune.engine_traits import has_versions
 from lsmtune.engines.libraries.installed import (
     Installed,
     default_engine,
@@ -19,6 +20,7 @@ from lsmtune.engines.libraries.installed import (
 from lsmtune.engines.libraries.loaded import how_to_install
 from lsmtune.engines.rocksdb.db_bench.version import db_bench_version
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
+from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import Argument, Message, ParseError, UserError
 from lsmtune.knobs.defaults import nearest_of
 from lsmtune.metrics.options_file import parse_options
@@ -35,7 +37,6 @@ NO_ROCKSDB = (
 )
 """What to do without an installed version and without db_bench."""
 
-_ENGINE = "rocksdb"
 StoredSettings = Callable[[str], dict[str, Any]]
 """Returns the settings of a stored study by its name; empty if there is none."""
 
@@ -49,7 +50,7 @@ def name_rocksdb(
     stored_settings: StoredSettings,
     tell: Callable[[str], None],
 ) -> bool:
-    """Put program, rocksdb or library into the settings, if the engine is rocksdb.
+    """Put program, rocksdb or library into the settings, if the engine runs a RocksDB of these.
 
     Return False if flags or settings name the RocksDB.
 
@@ -68,7 +69,7 @@ def name_rocksdb(
         raise UserError(f"{first}: not allowed with {second}; name one RocksDB")
     name = _workload_name(given)
     preset = PRESETS.get(name)
-    if given.get("engine", preset.engine if preset else _ENGINE) != _ENGINE:
+    if not has_versions(given.get("engine", preset.engine if preset else DEFAULT_ENGINE)):
         named.pop("program", None)  # this engine has another program
         given.update(named)  # the check of all settings refuses them
     elif named:
@@ -99,7 +100,7 @@ def _workload_name(given: Mapping[str, Any]) -> str:
 def _of_stored_study(study: object, stored_settings: StoredSettings) -> dict[str, str]:
     """Return the RocksDB of the stored study of this name; empty if there is none."""
     stored = stored_settings(study) if isinstance(study, str) else {}
-    if stored.get("engine") != _ENGINE:
+    if not has_versions(stored.get("engine")):
         return {}
     return {key: stored[key] for key in SYSTEM_KEYS if key in stored}
 

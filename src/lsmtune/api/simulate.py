@@ -7,6 +7,7 @@ from typing import Any
 
 from lsmtune.analysis.read_study import view_of
 from lsmtune.batch import BatchLine, as_flags, knob_value, read_batch
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.knob_text import find_knob, parse_value, readable_value
@@ -38,7 +39,6 @@ from lsmtune.system.write import write_file
 from lsmtune.trials import Base, Protocol
 
 _CHANGES = Message(Argument("changes", flag="--set"))
-_ENGINES = {"rocksdb", "simulated"}
 SHOWN = 2
 _PROTOCOL = Protocol()
 _PROBE = Probe(_PROTOCOL.probe_reads, _PROTOCOL.scan_length)
@@ -153,11 +153,19 @@ def asked_lines(batch: Path) -> list[BatchLine]:
     UserError for runs of an engine that is not simulated.
     """
     lines = read_batch(batch)
-    if others := sorted({line.engine for line in lines} - _ENGINES):
-        raise UserError(
-            f"batch {batch}: lsmtune cannot simulate the engine {others[0]}; supported: rocksdb"
-        )
+    for engine in sorted({line.engine for line in lines}):
+        _check_engine(f"batch {batch}", engine)
     return list(map(_checked, lines))
+
+
+def _check_engine(place: str, engine: str) -> None:
+    """Raise UserError if the simulator neither predicts runs of an engine nor is the engine."""
+    predictors = {one.name: one.predicted_by for one in ENGINES.usable() if one.predicted_by}
+    if engine not in {*predictors, *predictors.values()}:
+        raise UserError(
+            f"{place}: lsmtune cannot simulate the engine {engine}; "
+            f"supported: {', '.join(predictors)}"
+        )
 
 
 def _checked(line: BatchLine) -> BatchLine:
@@ -171,10 +179,7 @@ def of_study(name: str, home_path: Path) -> list[BatchLine]:
     with Home(home_path, create=False) as home:
         record = read_record(home, name)
         view, spec = view_of(home, record), record.spec
-    if spec.engine not in _ENGINES:
-        raise UserError(
-            f"study {name!r}: lsmtune cannot simulate the engine {spec.engine}; supported: rocksdb"
-        )
+    _check_engine(f"study {name!r}", spec.engine)
     space = record.known_spaces.at()
     configs = {"base": space.default()}
     if view.best_trial is not None:

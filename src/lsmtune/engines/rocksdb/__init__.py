@@ -40,6 +40,7 @@ ROCKSDB = EngineEntry(
     check=check,
     online=OnlineTuning(check=check_online, space=for_online),
     has_versions=True,
+    predicted_by="simulated",
     full_size=False,
     assumes_cache=True,
     make=_make,

@@ -37,6 +37,7 @@ TIKV = EngineEntry(
     exports=("tikv-toml",),
     uses=frozenset({"program", "base"}),
     settings=Cluster,
+    one_at_a_time=True,
     complete=suited_knobs,
     check=check,
     runs_here=False,
