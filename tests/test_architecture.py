@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.entries import DEFAULT_ENGINE, ENGINES
+from lsmtune.entries import ENGINES
+from lsmtune.study_keys import DEFAULT_ENGINE
 
 SOURCE = Path(__file__).parent.parent / "src" / "lsmtune"
 

@@ -9,14 +9,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from lsmtune.engine_traits import ENGINES, engines_of, runs
-from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.possible import is_possible, possible_text
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.reading import parse_json, read_text
 from lsmtune.spec import catalogue_of
-from lsmtune.study_keys import VERSION
+from lsmtune.study_keys import DEFAULT_ENGINE, VERSION
 from lsmtune.tables import problem_text
 from lsmtune.units import is_version
 from lsmtune.workloads import EngineName, Workload

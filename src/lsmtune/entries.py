@@ -15,9 +15,6 @@ from lsmtune.errors import UserError
 
 T = TypeVar("T")
 
-DEFAULT_ENGINE = "rocksdb"
-"""The engine of a study whose settings name none; the first versions of lsmtune stored none."""
-
 CONTRACT = 1
 """Number of the contract between lsmtune and its entries. An entry made for another one is refused.
 """

@@ -22,7 +22,6 @@ from pydantic import (
 )
 
 from lsmtune.engine_traits import ENGINES, engines_of, runs
-from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import UserError, unknown_word, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
@@ -40,7 +39,7 @@ from lsmtune.spec_defaults import (
     engine_problems,
     with_defaults,
 )
-from lsmtune.study_keys import STUDY_KEYS, VERSION
+from lsmtune.study_keys import DEFAULT_ENGINE, STUDY_KEYS, VERSION
 from lsmtune.tables import EngineSettings, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scale, parse_size
@@ -329,7 +328,7 @@ def make_spec(
     """
     try:
         spec = StudySettings.model_validate(given)
-        check_cache(spec.cache)
+        check_cache(spec.cache, spec.engine)
         problems = list(engine_problems(spec, stored=stored))  # it may load a catalogue
     except ValidationError as error:
         problems = _in_words(error, with_defaults(given).get("engine"))

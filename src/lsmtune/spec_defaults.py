@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from lsmtune.engine_traits import ENGINES, EngineTraits, runs
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
-from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.objective import Objective
 from lsmtune.study_keys import VERSION
 from lsmtune.units import format_bytes, is_version, parse_size
@@ -46,6 +45,9 @@ WITHOUT_SEARCH: dict[str, Any] = {"early_stop": False, "repeats": 0, "pairs": 0}
 
 NO_MEMORY_LIMIT = "1024TiB"
 """Memory limit of such a study: its configs run unchanged."""
+
+CACHE = "cache_size"
+"""Knob whose value for the baseline is the key `cache` of a study."""
 
 BYTES_PER_SYNC = "bytes_per_sync"
 """Option that DBImpl::SetDBOptions turns from 0 into 1 MiB, whatever option it sets."""
@@ -202,20 +204,17 @@ def unused_online(given: Mapping[str, Any]) -> str | None:
     return None
 
 
-def check_cache(text: str | None) -> None:
-    """Raise UserError if no block cache can be as small."""
+def check_cache(text: str | None, engine: EngineName) -> None:
+    """Raise UserError if no block cache of the engine can be as small."""
     if text is None:
         return
-    size, least = parse_size(text, "cache"), least_cache_bytes()
-    if size < least:
+    knobs = ENGINES[engine].catalogue().knobs
+    least = next((knob.least for knob in knobs if knob.name == CACHE), None)
+    size = parse_size(text, "cache")
+    if least is not None and size < least:
         number = text.strip()
         advice = f"; write the unit, such as {number}MiB" if number.isdigit() else ""
         raise UserError(
             f"cache: invalid size {text!r}: the smallest block cache is {format_bytes(least)}, not "
             f"{format_bytes(size)}{advice}"
         )
-
-
-def least_cache_bytes() -> int:
-    """Return the size of the smallest block cache that a trial can have."""
-    return round(load_catalogue("rocksdb").knob("cache_size").least or 0)

@@ -4,6 +4,9 @@ This module imports nothing, so that `--help` does not import the settings. The 
 text is `Default: …` if the value without the key depends on something else.
 """
 
+DEFAULT_ENGINE = "rocksdb"
+"""The engine of a study whose settings name none; the first versions of lsmtune stored none."""
+
 VERSION = "rocksdb"
 """Key of a study and of a line of a batch that has a version of RocksDB. It also names the knob of
 an experiment whose values are versions."""

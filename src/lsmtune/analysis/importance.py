@@ -9,7 +9,6 @@ import numpy as np
 from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.batch import BatchLine
 from lsmtune.engine_traits import predicts
-from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import UserError
 from lsmtune.host_levels import HOST, THIS_MACHINE
 from lsmtune.knobs.catalogue import Catalogue
@@ -21,6 +20,7 @@ from lsmtune.learning.models import FOREST, Accuracy, fitted_model, forest, held
 from lsmtune.learning.variance import Noise, multi_factor, noise, one_way_p
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval
+from lsmtune.study_keys import DEFAULT_ENGINE
 from lsmtune.workloads import Workload
 
 LOAD_FACTORS = ("num", "key_size", "value_size", "threads", "compression_ratio")

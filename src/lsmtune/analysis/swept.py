@@ -10,7 +10,6 @@ from lsmtune.analysis.importance import several_hosts
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.upgrade_plan import compares_winner
 from lsmtune.engine_traits import ENGINES, predicts
-from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.host_levels import THIS_MACHINE, HostLevels
@@ -25,7 +24,7 @@ from lsmtune.stats import (
     mean_interval,
     ratio_interval,
 )
-from lsmtune.study_keys import VERSION
+from lsmtune.study_keys import DEFAULT_ENGINE, VERSION
 from lsmtune.trials import Origin
 from lsmtune.workloads import Kind
 

@@ -4,8 +4,14 @@ It imports no settings, so that `--help` is quick.
 """
 
 from lsmtune.analysis.deploy import DB_BENCH_VARIABLE, DEFAULT_HOME
-from lsmtune.entries import DEFAULT_ENGINE
-from lsmtune.study_keys import SCREEN_KEYS, STUDY_KEYS, VERSION, WORKLOAD_KEYS, flag_help
+from lsmtune.study_keys import (
+    DEFAULT_ENGINE,
+    SCREEN_KEYS,
+    STUDY_KEYS,
+    VERSION,
+    WORKLOAD_KEYS,
+    flag_help,
+)
 
 __all__ = ["DB_BENCH_VARIABLE", "DEFAULT_ENGINE", "DEFAULT_HOME", "VERSION", "key_help"]
 

@@ -20,13 +20,12 @@ from lsmtune.engines.libraries.installed import (
 from lsmtune.engines.libraries.loaded import how_to_install
 from lsmtune.engines.rocksdb.db_bench.version import db_bench_version
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
-from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import Argument, Message, ParseError, UserError
 from lsmtune.knobs.defaults import nearest_of
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.reading import read_text
 from lsmtune.spec_defaults import DB_BENCH, SYSTEM_KEYS
-from lsmtune.study_keys import VERSION
+from lsmtune.study_keys import DEFAULT_ENGINE, VERSION
 from lsmtune.units import is_version
 from lsmtune.workloads import PRESETS
 

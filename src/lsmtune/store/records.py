@@ -14,13 +14,13 @@ from pydantic import ValidationError
 
 from lsmtune.described import remember_engine
 from lsmtune.engine_traits import ENGINES
-from lsmtune.entries import DEFAULT_ENGINE
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.reading import parse_json
 from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings, make_spec
+from lsmtune.study_keys import DEFAULT_ENGINE
 from lsmtune.tables import STUDY_NAME, problem_text, study_name
 from lsmtune.trials import Base, Origin, Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.units import parse_scale
