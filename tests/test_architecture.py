@@ -102,20 +102,19 @@ MAY_NAME_ENGINES = (
 """Modules that may compare with an engine's name. All others ask the entry of the engine."""
 
 NAMES_ENGINES_STILL = {
-    "analysis/experiment_runs.py", "analysis/importance.py", "analysis/study_view.py",
-    "api/doctor.py", "api/knob_ranking.py", "api/online_files.py",
-    "knobs/catalogue/__init__.py", "knobs/reference.py", "limits.py", "report/figures.py",
-    "report/online_section.py", "spaces.py", "study/enough_data.py", "workloads/operations.py",
-    "workloads/presets.py", "workloads/workload.py",
+    "analysis/experiment_runs.py", "api/doctor.py", "api/online_files.py", "limits.py",
+    "report/figures.py", "report/online_section.py", "spaces.py", "study/enough_data.py",
+    "workloads/operations.py", "workloads/presets.py", "workloads/workload.py",
 }  # fmt: skip
 """Modules that still compare with names of engines. The list only becomes shorter."""
 
 NO_ENGINE = {
     ("report/study_document.py", "simulated"): "a key of the JSON document",
     ("study_keys.py", "rocksdb"): "the key of a study, VERSION",
+    ("analysis/shipped_runs.py", "rocksdb"): "what ran for the data that ships",
     ("cli/engines.py", "rocksdb"): "the library that `lsmtune engines` installs",
 }
-"""Words that are no engine, with what they are."""
+"""Names that choose no behaviour of an engine, with what they are."""
 
 Checker = Callable[[Path], Iterator[str]]
 
