@@ -9,7 +9,7 @@ from lsmtune.analysis.read_study import view_of
 from lsmtune.batch import BatchLine, as_flags, knob_value, read_batch
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, Message, UserError
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.knob_text import find_knob, parse_value, readable_value
 from lsmtune.knobs.types import Config, Settings, Value
 from lsmtune.report.simulation_page import Film, render_films
@@ -200,7 +200,7 @@ def _defaults(
     """RocksDB's defaults at that scale, and the same with the changes."""
     given = {"workload": {"name": "fillrandom", "num": num}, "scale": scale}
     spec = make_spec(given, "lsmtune simulate", {"workload.num": "--num", "scale": "--scale"})
-    catalogue = load(spec.engine)
+    catalogue = rocksdb_catalogue()
     base = Base(options="", settings=catalogue.defaults(1))
     files = describe_host().max_open_files
     space = knob_space(spec, Ground(catalogue, base, files, rule_of_new(spec)))
@@ -228,7 +228,7 @@ def _defaults(
 def _line(
     name: str, workload: Any, settings: Settings, seed: int, version: str = MODELLED_VERSION
 ) -> BatchLine:
-    flags = as_flags(without_load(settings), load("rocksdb"))
+    flags = as_flags(without_load(settings), rocksdb_catalogue())
     return BatchLine(name, workload, flags, seed=seed, rocksdb=version)
 
 
@@ -238,7 +238,7 @@ def _change(text: str) -> tuple[str, Value]:
         raise UserError(
             _CHANGES, f": invalid change {text!r}; use KNOB=VALUE, e.g. write_buffer_size=64MiB"
         )
-    catalogue = load("rocksdb")
+    catalogue = rocksdb_catalogue()
     knob = modelled(find_knob(catalogue, name.strip(), _CHANGES))
     return knob.name, knob_value(catalogue, knob.name, parse_value(knob, value.strip(), _CHANGES))
 
