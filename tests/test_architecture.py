@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from lsmtune.entries import ENGINES
+from lsmtune.study_keys import DEFAULT_ENGINE
+
 SOURCE = Path(__file__).parent.parent / "src" / "lsmtune"
 
 FLOORS: dict[str, int] = {
@@ -40,7 +43,7 @@ ROOM_OF_MODULE = {
     "spec_defaults": "records", "rescale": "records", "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
     "rule": "records", "simplified": "records", "rescale_old_rule": "records", "pruning": "records",
-    "study_keys": "study_keys", "host_levels": "records",
+    "study_keys": "study_keys", "host_levels": "records", "own_tables": "records",
     "entries": "entries", "engine_traits": "records", "described": "records",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
@@ -91,6 +94,27 @@ MACHINE_PATH = re.compile(
     r"(?<![\w.<>)\]}/:*~-])/(?!(?:proc|sys|dev|etc|tmp|usr)\b)[a-z]\w*/[\w.]|\b[A-Z]:\\+\w"
 )
 """An absolute path, apart from those that every Linux has."""
+
+MAY_NAME_ENGINES = (
+    "engines/", "simulator/", "analysis/inspect/", "recipes/", "comparison/", "entries.py",
+    "store/migrations.py", "cli/flags.py",
+)  # fmt: skip
+"""Modules that may compare with an engine's name. All others ask the entry of the engine."""
+
+NAMES_ENGINES_STILL = {
+    "analysis/experiment_runs.py", "api/doctor.py", "api/online_files.py", "limits.py",
+    "report/figures.py", "report/online_section.py", "spaces.py", "study/enough_data.py",
+    "workloads/operations.py", "workloads/presets.py", "workloads/workload.py",
+}  # fmt: skip
+"""Modules that still compare with names of engines. The list only becomes shorter."""
+
+NO_ENGINE = {
+    ("report/study_document.py", "simulated"): "a key of the JSON document",
+    ("study_keys.py", "rocksdb"): "the key of a study, VERSION",
+    ("analysis/shipped_runs.py", "rocksdb"): "what ran for the data that ships",
+    ("cli/engines.py", "rocksdb"): "the library that `lsmtune engines` installs",
+}
+"""Names that choose no behaviour of an engine, with what they are."""
 
 Checker = Callable[[Path], Iterator[str]]
 
@@ -253,6 +277,45 @@ def too_long(root: Path) -> Iterator[str]:
                     yield f"{module.name}: {node.name} has {lines} lines"
 
 
+def naming_engines(root: Path) -> Iterator[str]:
+    """Comparisons with the name of an engine, and tables by such names."""
+    for module in modules(root):
+        if module.name.startswith(MAY_NAME_ENGINES) or module.name in NAMES_ENGINES_STILL:
+            continue
+        named = {"DEFAULT_ENGINE": DEFAULT_ENGINE, **dict(_named_engines(module))}
+        for node in {one for part in module.nodes for one in _compared(part)}:
+            name = named.get(node.id) if isinstance(node, ast.Name) else str(node.value)
+            if name in ENGINES.built_in and (module.name, name) not in NO_ENGINE:
+                yield f"{module.name}:{node.lineno} names the engine {name}"
+
+
+def _named_engines(module: Module) -> Iterator[tuple[str, str]]:
+    """Constants of a module whose value is the name of an engine."""
+    for node in module.nodes:
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+            continue
+        if node.value.value in ENGINES.built_in and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id, str(node.value.value)
+
+
+def _compared(node: ast.AST) -> Iterator[ast.Constant | ast.Name]:
+    """Texts and names that a node compares with, has as keys, or contains as elements."""
+    parts: list[ast.expr | None] = []
+    if isinstance(node, ast.Compare):
+        parts = [node.left, *node.comparators]
+    elif isinstance(node, ast.Dict):
+        parts = [*node.keys]
+    elif isinstance(node, ast.Tuple | ast.Set | ast.List):
+        parts = [*node.elts]
+    elif isinstance(node, ast.Subscript):
+        parts = [node.slice]
+    elif isinstance(node, ast.MatchValue):
+        parts = [node.value]
+    for one in parts:
+        if isinstance(one, ast.Name) or (isinstance(one, ast.Constant) and type(one.value) is str):
+            yield one
+
+
 def touching_the_machine(root: Path) -> Iterator[str]:
     """Processes and deletions outside the room `system`."""
     for module in modules(root):
@@ -322,7 +385,7 @@ def _said(path: Path) -> Iterator[tuple[int, str]]:
 
 CHECKERS: tuple[Checker, ...] = (
     homeless, wrong_imports, deep_commands, texts_with_pages, long_commands, printing,
-    flags_in_errors, too_long,
+    flags_in_errors, too_long, naming_engines,
     touching_the_machine, shells, pickles, notes, machine_paths,
 )  # fmt: skip
 
@@ -351,6 +414,8 @@ TIDY = {
     "spec.py": "from lsmtune.knobs import space\nfrom lsmtune.trials import Protocol\n",
     "system/workdir.py": "import shutil\nimport lsmtune.errors\nshutil.rmtree('x')\n",
     "store/home.py": "import shutil\nimport os\nshutil.copyfileobj\nos.environ\n",
+    "batch.py": "x = y == 'rocks' or load('rocksdb') or '' in {1: 'tikv', **x} or x[0]\n",
+    "engines/a.py": "x = y == 'rocksdb'\n",
     "cli/main.py": "def f():\n" + "    x = '/proc/stat a/b ops/s 1/64 https://e.org/x/y'\n" * 59,
     "report/page.css": "p { color: red } /* a/b */\n",
 }
@@ -439,6 +504,18 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
                 ("cli/main.py", "x = 1\n" * 401, "401 lines"),
                 ("cli/main.py", LONG_FUNCTION, "f has 61 lines"),
                 ("cli/main.py", "async " + LONG_FUNCTION, "f has 61 lines"),
+            ],
+        ),
+        *cases(
+            naming_engines,
+            [
+                ("rule.py", "if engine != 'tikv':\n    pass", "rule.py:1 names the engine tikv"),
+                ("api/a.py", "x = engine in ('rocksdb', DRIVER)", "a.py:1 names"),
+                ("api/a.py", "E = 'tikv'\nx = y.engine == E", "a.py:2 names the engine tikv"),
+                ("api/a.py", "x = y != DEFAULT_ENGINE", "a.py:1 names"),
+                ("api/a.py", "x = {'myrocks': 1}", "a.py:1 names the engine myrocks"),
+                ("api/a.py", "x = y['simulated']", "a.py:1 names the engine simulated"),
+                ("api/a.py", "match x:\n    case 'embedded':\n        pass", "a.py:2 names"),
             ],
         ),
         *cases(

@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.memory import memory_bytes
 from lsmtune.knobs.types import Settings
+from lsmtune.own_tables import all_keys
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import KnobSpaces, knob_space
 from lsmtune.spec import BUDGET_KEYS, Ground, StudySettings, make_spec, read_study_file
-from lsmtune.tables import Cluster, Online, Screen
+from lsmtune.tables import Online, Screen
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import MIB
 from lsmtune.workloads import Workload
@@ -121,7 +123,7 @@ def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
     file.write_text(FULL)
     spec = make_spec(read_study_file(file), str(file))
     said = tomllib.loads(FULL)
-    assert said.keys() == StudySettings.model_fields.keys() - {
+    assert said.keys() == set(all_keys()) - {
         "sweep",
         "warm_start",
         "online",
@@ -189,7 +191,7 @@ PYDANTIC = r"[Ii]nput|valid (string|integer|number|boolean|tuple)|tuple|\[key\]|
 @pytest.mark.parametrize(
     ("table", "keys"),
     [
-        ("", StudySettings.model_fields),
+        ("", all_keys()),
         ("workload", Workload.model_fields),
         ("protocol", Protocol.model_fields),
         ("screen", Screen.model_fields),
@@ -256,7 +258,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_there_is_another_value_for_every_setting() -> None:
     assert OTHER_VALUES.keys() == StudySettings.model_fields.keys() - {
-        "study", "engine", "online", "tikv", "libraries"
+        "study", "engine", "online", "engine_settings", "libraries"
     }  # fmt: skip
 
 

@@ -15,12 +15,13 @@ from lsmtune.knobs.possible import is_possible, possible_text
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.reading import parse_json, read_text
 from lsmtune.spec import catalogue_of
+from lsmtune.study_keys import DEFAULT_ENGINE, VERSION
 from lsmtune.tables import problem_text
 from lsmtune.units import is_version
 from lsmtune.workloads import EngineName, Workload
 
 _TEXTS = ("error", "disturbance", "host")
-_KEYS = {"id", "workload", "engine", "rocksdb", "knobs", "metrics", "seed", *_TEXTS}
+_KEYS = {"id", "workload", "engine", VERSION, "knobs", "metrics", "seed", *_TEXTS}
 _MOST = 1e100
 """Maximum size of a number: models square it."""
 
@@ -48,7 +49,7 @@ class BatchLine:
     seed: int | None = None
     disturbance: str | None = None
     rocksdb: str | None = None
-    engine: EngineName = "rocksdb"
+    engine: EngineName = DEFAULT_ENGINE
     others: Mapping[str, Any] = field(default_factory=dict)
     is_wrong: bool = False
     host: str | None = None
@@ -62,7 +63,7 @@ class BatchLine:
             "id": self.id,
             "workload": self.workload.model_dump(exclude_none=True),
             **({} if self.engine == self.workload.preset.engine else {"engine": self.engine}),
-            **({} if self.rocksdb is None else {"rocksdb": self.rocksdb}),
+            **({} if self.rocksdb is None else {VERSION: self.rocksdb}),
             **({} if self.host is None else {"host": self.host}),
             "knobs": dict(self.knobs),
         }
@@ -152,10 +153,10 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
     for key in _TEXTS:
         if not isinstance(document.get(key), str | None):
             raise UserError(f"{key}: {document[key]!r} is not a text")
-    rocksdb = document.get("rocksdb")
+    rocksdb = document.get(VERSION)
     if rocksdb is not None and not (isinstance(rocksdb, str) and is_version(rocksdb)):
         raise UserError(
-            f"rocksdb: {rocksdb!r} is not a version; use three or four numbers, such as 11.8.1"
+            f"{VERSION}: {rocksdb!r} is not a version; use three or four numbers, such as 11.8.1"
         )
     return BatchLine(
         name, workload, checked, metrics, error_text, seed, disturbance, rocksdb, engine, others,

@@ -14,6 +14,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, Preset
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import Metric
+from lsmtune.tables import EngineSettings
 
 _METRIC = TypeAdapter(Metric)
 
@@ -26,6 +27,12 @@ class Absent(EngineTraits):
     """
 
     package: str | None
+
+
+class KeptTable(EngineSettings):
+    """The table of an engine that this process does not have, as the study stored it."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class _Description(BaseModel):
@@ -102,6 +109,7 @@ def remember_engine(engine: str, kept: object, study: str) -> None:
             catalogue=lambda: catalogue,
             defaults=found.defaults,
             metrics=metrics,
+            settings=KeptTable,
             full_size=found.full_size,
             runs_here=found.runs_here,
             predicts=found.predicts,

@@ -5,19 +5,57 @@ records below the engines read this half of it.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsmtune import entries
 from lsmtune.entries import CONTRACT, Entries, check_contract, one_line
 from lsmtune.errors import unknown_word
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.types import Knob, Settings
 from lsmtune.metrics.definitions import METRICS, Metric, canonical
+from lsmtune.study_keys import STUDY_KEYS, VERSION
+from lsmtune.tables import EngineSettings
+from lsmtune.trials import Base
 from lsmtune.workloads import PRESETS
+
+if TYPE_CHECKING:
+    from lsmtune.spec import StudySettings
 
 _NAME = r"[a-z][a-z0-9_-]{0,31}"
 _METRIC_NAME = r"[a-z][a-z0-9_]{0,63}"
+
+
+OWN_KEYS = frozenset({"program", VERSION, "library", "libraries", "base", "family", "cache"})
+"""Keys of a study that only some engines read."""
+
+
+def no_problems(_: "StudySettings") -> Iterator[str]:
+    """Find nothing wrong with the settings of a study."""
+    yield from ()
+
+
+def _nothing_more(_: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {}
+
+
+def _all_knobs(
+    knobs: Sequence[Knob], settings: Settings, _: Base
+) -> tuple[Sequence[Knob], Settings]:
+    return knobs, settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlineTuning:
+    """How an engine changes options while it runs.
+
+    check    yields what does not fit online tuning, as `EngineTraits.check`
+    space    returns those of the knobs that this engine can change, and the baseline for them
+    """
+
+    check: Callable[["StudySettings"], Iterator[str]] = no_problems
+    space: Callable[[Sequence[Knob], Settings, Base], tuple[Sequence[Knob], Settings]] = _all_knobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +70,15 @@ class EngineTraits:
     defaults     default values of keys of a study, for workloads that another engine runs, too
     metrics      what it measures: names of metrics of lsmtune, and metrics of its own; None: those
                  that lsmtune expects of the workload
+    uses         those of `OWN_KEYS` that it reads; a study has no others
+    settings     the class of its own table in a study file, such as [tikv]
+    complete     returns defaults that depend on other keys of the study, which are not checked yet
+    check        yields what does not fit together in a study, as "KEY: what is wrong; what to do"
+    online       how options change while it runs; None: they cannot
+    has_versions  whether a study chooses the RocksDB that runs: a version, a library or db_bench.
+                 Experiments can compare versions
+    predicted_by  name of the engine that predicts its trials; None: none does
+    one_at_a_time  whether only one run may go on, on this host and elsewhere
     full_size    whether trials always have full size, so that no option scales with the data
     runs_here    whether trials use disk and CPU of this host, which are then checked
     predicts     whether its metrics are predictions, not measured
@@ -47,6 +94,14 @@ class EngineTraits:
     catalogue: Callable[[], Catalogue]
     defaults: Mapping[str, Any] = field(default_factory=dict)
     metrics: tuple[str | Metric, ...] | None = None
+    uses: frozenset[str] = frozenset()
+    settings: type[EngineSettings] | None = None
+    complete: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _nothing_more
+    check: Callable[["StudySettings"], Iterator[str]] = no_problems
+    online: OnlineTuning | None = None
+    has_versions: bool = False
+    predicted_by: str | None = None
+    one_at_a_time: bool = False
     full_size: bool = True
     runs_here: bool = True
     predicts: bool = False
@@ -78,6 +133,13 @@ def checked_engine(name: str, found: object) -> EngineTraits:
         raise ValueError("a name has 1 to 32 lowercase letters, digits, dashes and underscores")
     if not found.workloads:
         raise ValueError("it needs at least one workload")
+    if stray := sorted(found.uses - OWN_KEYS):
+        raise ValueError(unknown_word("key", stray[0], sorted(OWN_KEYS)))
+    if found.settings is not None:
+        if not issubclass(found.settings, EngineSettings):
+            raise ValueError("its settings are no subclass of EngineSettings")
+        if name in STUDY_KEYS:
+            raise ValueError(f"it has a table, but {name} is a key of every study")
     for word, names, known in (
         ("workload", found.workloads, PRESETS),
         ("metric", [one for one in found.metrics or () if isinstance(one, str)], METRICS.built_in),
@@ -125,6 +187,11 @@ def runs(engine: str, workload: str) -> bool:
 def predicts(engine: str) -> bool:
     """Return whether the metrics of an engine are predictions; False for an unknown engine."""
     return engine in ENGINES and ENGINES[engine].predicts
+
+
+def has_versions(engine: object) -> bool:
+    """Return whether an engine runs versions of RocksDB; not one that lsmtune does not know."""
+    return isinstance(engine, str) and engine in ENGINES and ENGINES[engine].has_versions
 
 
 def engines_of(workload: str) -> tuple[str, ...]:

@@ -124,9 +124,8 @@ class Entries(MutableMapping[str, T]):
         return self._built_in
 
     def usable(self) -> Iterator[T]:
-        """Yield all entries, without those of packages that cannot be used."""
-        yield from (self._load_built_in(name) for name in self._built_in if name not in self._added)
-        yield from self.foreign()
+        """Yield all entries that can be used, those of lsmtune first."""
+        yield from self._usable(self)
 
     def foreign(self) -> Iterator[T]:
         """Yield the entries that lsmtune does not have, without those that cannot be used.
@@ -134,7 +133,11 @@ class Entries(MutableMapping[str, T]):
         An entry that is being imported is left out: it may ask for the names of the others.
         """
         guests = (p.name for p in _points(self._group) if p.name not in self._built_in)
-        for name in dict.fromkeys((*self._added, *guests, *self._remembered)):
+        names = dict.fromkeys((*self._added, *guests, *self._remembered))
+        yield from self._usable(names)
+
+    def _usable(self, names: Iterable[str]) -> Iterator[T]:
+        for name in names:
             if name in self._loading:
                 continue
             try:

@@ -22,7 +22,7 @@ from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.definitions import metric
-from lsmtune.study_keys import SWEEP_KEYS
+from lsmtune.study_keys import SWEEP_KEYS, VERSION
 from lsmtune.units import format_bytes, is_version, parse_size
 from lsmtune.workloads import whole_numbers
 
@@ -37,9 +37,6 @@ Told = Annotated[StrictBool | StrictInt | StrictFloat | str, BeforeValidator(_si
 """A value in a study file; a size may be a text such as 8MiB."""
 
 _FEWEST_LEVELS, _MOST_CELLS = 2, 1000
-
-VERSION = "rocksdb"
-"""Name of the knob whose values are versions of RocksDB; an OPTIONS file does not have it."""
 
 
 class Sweep(BaseModel):
@@ -90,12 +87,12 @@ class Sweep(BaseModel):
                     f"labels: use {count} different labels for the {count} levels of factor {name}"
                 )
         if VERSION in self.fixed:
-            raise ValueError("fixed: rocksdb is not allowed; set the key rocksdb of the study")
+            raise ValueError(f"fixed: {VERSION} is not allowed; set the key {VERSION} of the study")
         for version in self._listed_versions():
             if not (isinstance(version, str) and is_version(version)):
                 raise ValueError(
-                    f"factors: rocksdb = {version!r}: write three or four numbers as a text, such "
-                    'as "11.8.1"'
+                    f"factors: {VERSION} = {version!r}: write three or four numbers as a text, "
+                    'such as "11.8.1"'
                 )
         names = self.knob_names
         if twice := sorted({name for name in names if names.count(name) > 1}):

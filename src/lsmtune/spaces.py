@@ -20,7 +20,6 @@ from lsmtune.limits import Limit
 from lsmtune.objective import Metrics
 from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.spec import LOAD_KNOBS, Ground, StudySettings
-from lsmtune.spec_defaults import for_online
 from lsmtune.units import format_bytes, parse_size
 from lsmtune.workloads.operations import written_bytes
 
@@ -98,8 +97,9 @@ def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fra
     factor = float(scale)
     settings = with_families(ground.base.settings, spec.workload.column_families)
     selected = [k for k in catalogue.select(spec.knobs) if k.name not in spec.fixed]
-    if spec.online is not None and spec.engine == "rocksdb":
-        selected, settings = for_online(selected, settings, ground.base)
+    if spec.online is not None and (online := ENGINES[spec.engine].online) is not None:
+        changeable, settings = online.space(selected, settings, ground.base)
+        selected = list(changeable)
     load = {k.name: getattr(spec.workload, k.name) for k in selected if k.name in LOAD_KNOBS}
     started = _started(spec, catalogue, settings)
     base = {**catalogue.scaled(started, factor), **spec.fixed, **load}

@@ -8,30 +8,39 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from lsmtune.engine_traits import ENGINES, engines_of, runs
 from lsmtune.errors import UserError, unknown_word, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
+from lsmtune.own_tables import OWN_TABLE, all_keys, with_own_table
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spec_defaults import (
     check_cache,
     check_measured,
-    check_online,
-    check_system,
-    check_versions,
     compared_versions,
+    engine_problems,
     with_defaults,
 )
-from lsmtune.study_keys import STUDY_KEYS
-from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
+from lsmtune.study_keys import DEFAULT_ENGINE, STUDY_KEYS, VERSION
+from lsmtune.tables import EngineSettings, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import EngineName, Mix, Workload, whole_numbers
@@ -85,9 +94,9 @@ class StudySettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     _whole_numbers = whole_numbers
     study: str | None = Field(default=None, description=STUDY_KEYS["study"])
-    engine: EngineName = Field(default="rocksdb", description=STUDY_KEYS["engine"])
+    engine: EngineName = Field(default=DEFAULT_ENGINE, description=STUDY_KEYS["engine"])
     program: str = Field(default="db_bench", min_length=1, description=STUDY_KEYS["program"])
-    rocksdb: str | None = Field(default=None, description=STUDY_KEYS["rocksdb"])
+    rocksdb: str | None = Field(default=None, description=STUDY_KEYS[VERSION])
     library: str | None = Field(default=None, min_length=1, description=STUDY_KEYS["library"])
     libraries: dict[Literal["leveldb", "lmdb"], str] | None = Field(
         default=None, description=STUDY_KEYS["libraries"]
@@ -123,7 +132,9 @@ class StudySettings(BaseModel):
     screen: Screen | None = Field(default=None, description=STUDY_KEYS["screen"])
     sweep: Sweep | None = Field(default=None, description=STUDY_KEYS["sweep"])
     online: Online | None = Field(default=None, description=STUDY_KEYS["online"])
-    tikv: Cluster | None = Field(default=None, description=STUDY_KEYS["tikv"])
+    engine_settings: SerializeAsAny[EngineSettings] | None = Field(
+        default=None, validation_alias=OWN_TABLE
+    )
 
     @field_validator("study")
     @classmethod
@@ -137,7 +148,7 @@ class StudySettings(BaseModel):
             raise ValueError(unknown_word("engine", name, ENGINES))
         return name
 
-    @field_validator("rocksdb")
+    @field_validator(VERSION)
     @classmethod
     def _version_has_three_numbers(cls, version: str | None) -> str | None:
         if version is not None and not is_version(version):
@@ -166,18 +177,25 @@ class StudySettings(BaseModel):
     @classmethod
     def _defaults_of_the_load(cls, given: Any) -> Any:
         """Fill in engine, program, knobs and objective that suit the workload."""
-        return with_defaults(given)
+        return with_own_table(with_defaults(given))
+
+    @field_validator("engine_settings", mode="before")
+    @classmethod
+    def _table_of_the_engine(cls, given: Any, info: ValidationInfo) -> Any:
+        table = ENGINES[info.data["engine"]].settings if "engine" in info.data else None
+        return None if table is None or given is None else table.model_validate(given)
+
+    @model_serializer(mode="wrap")
+    def _table_by_name(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Give the table of the engine the engine's name, as study files have it."""
+        found: dict[str, Any] = dump(self)
+        table = found.pop("engine_settings", None)
+        return found if table is None else {**found, self.engine: table}
 
     @field_validator("scale")
     @classmethod
     def _one_text_a_scale(cls, scale: str) -> str:
         return str(parse_scale(scale, "scale"))
-
-    @model_validator(mode="after")
-    def _libraries_have_an_engine(self) -> Self:
-        if self.libraries is not None and self.engine != "embedded":
-            raise UserError(f"libraries: not used by engine {self.engine}; remove libraries")
-        return self
 
     @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
@@ -193,17 +211,11 @@ class StudySettings(BaseModel):
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
         check_measured(self.engine, self.parsed_objective)
-        check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
-        check_versions(self.engine, self.versions, self.rocksdb)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
         if len(tables) > 1:
             raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one table")
-        if self.tikv is not None and self.engine != "tikv":
-            raise UserError(
-                f"[tikv]: the engine {self.engine} does not use this table; remove the table"
-            )
         if 0 < self.pairs < MIN_PAIRS:
             raise UserError(
                 f"pairs: {self.pairs} pairs of runs are too few; use 0 (none) or >= {MIN_PAIRS}"
@@ -303,36 +315,28 @@ def without_load(settings: Settings) -> Settings:
 
 
 def make_spec(
-    given: Mapping[str, Any], where: str, flags: Mapping[str, str] | None = None
+    given: Mapping[str, Any],
+    where: str,
+    flags: Mapping[str, str] | None = None,
+    *,
+    stored: bool = False,
 ) -> StudySettings:
     """Return the checked settings; UserError with place, key, value and what is allowed.
 
     `flags` has the flag of each key that the command line gave; a message about the key names it.
+    A `stored` study may have keys that its engine does not use.
     """
     try:
         spec = StudySettings.model_validate(given)
-        _check_with_knobs(spec)
+        check_cache(spec.cache, spec.engine)
+        problems = list(engine_problems(spec, stored=stored))  # it may load a catalogue
     except ValidationError as error:
-        problems = _in_words(error)
+        problems = _in_words(error, with_defaults(given).get("engine"))
     except UserError as error:
         problems = [error.message]
-    else:
-        return spec
-    raise UserError(with_places(problems, where, flags or {}))
-
-
-def _check_with_knobs(spec: StudySettings) -> None:
-    """Raise UserError for settings that do not fit the knobs of the engine.
-
-    These checks load a catalogue, so they are no validators of `StudySettings`.
-    """
-    check_cache(spec.cache)
-    if spec.online is not None:
-        ends = {"until": spec.until, "budget": spec.budget}
-        check_online(spec.engine, spec.workload, spec.program, spec.knobs, ends)
-    if spec.engine == "tikv":
-        knobs = load_catalogue("tikv").select(spec.knobs)
-        (spec.tikv or Cluster()).check(spec.workload, knobs, spec.scale, spec.cache)
+    if problems:
+        raise UserError(with_places(problems, where, flags or {}))
+    return spec
 
 
 def read_study_file(path: Path) -> dict[str, Any]:
@@ -340,17 +344,25 @@ def read_study_file(path: Path) -> dict[str, Any]:
     return parse_toml(read_text(path, str(path)), str(path))
 
 
-def _in_words(error: ValidationError) -> list[str]:
-    return [problem_text(dict(told), _TABLES.get(told["loc"][:-1])) for told in error.errors()]
+def _in_words(error: ValidationError, engine: object) -> list[str]:
+    return [_problem(dict(problem), str(engine)) for problem in error.errors()]
+
+
+def _problem(problem: dict[str, Any], engine: str) -> str:
+    place = problem["loc"]
+    if len(place) == 1 and problem["type"] == "extra_forbidden":
+        return f"{place[0]}: {unknown_word('setting', str(place[0]), all_keys())}"
+    if OWN_TABLE not in place:
+        return problem_text(problem, _TABLES.get(place[:-1]))
+    table = ENGINES[engine].settings if place[:-1] == (OWN_TABLE,) else None
+    return problem_text({**problem, "loc": (engine, *place[1:])}, table)
 
 
 _TABLES: dict[tuple[int | str, ...], type[BaseModel]] = {
-    (): StudySettings,
     ("workload",): Workload,
     ("workload", "mix"): Mix,
     ("protocol",): Protocol,
     ("screen",): Screen,
     ("sweep",): Sweep,
     ("online",): Online,
-    ("tikv",): Cluster,
 }

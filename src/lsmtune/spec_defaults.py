@@ -1,19 +1,18 @@
 """Defaults of a study's settings that depend on its other settings."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from lsmtune.engine_traits import ENGINES, runs
+from lsmtune.engine_traits import ENGINES, EngineTraits, runs
 from lsmtune.errors import UserError
-from lsmtune.experiment import VERSION, Sweep
-from lsmtune.knobs.catalogue import load as load_catalogue
-from lsmtune.knobs.families import DATABASE_SECTION
-from lsmtune.knobs.types import Knob, Settings
+from lsmtune.experiment import Sweep
 from lsmtune.objective import Objective
-from lsmtune.tables import suited_knobs
-from lsmtune.trials import Base
-from lsmtune.units import MIB, format_bytes, is_version, parse_size
+from lsmtune.study_keys import VERSION
+from lsmtune.units import format_bytes, is_version, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Workload, endless_workloads
+
+if TYPE_CHECKING:
+    from lsmtune.spec import StudySettings
 
 DRIVER = "lsmdriver"
 """lsmtune's own driver: the program of a study that names a version or a library of RocksDB, and
@@ -22,11 +21,8 @@ of the embedded stores."""
 DB_BENCH = "db_bench"
 """RocksDB's own program: that of a study that names no version or library."""
 
-SYSTEM_KEYS = ("program", "rocksdb", "library")
+SYSTEM_KEYS = ("program", VERSION, "library")
 """Settings that name the RocksDB to run; a study has one of them."""
-
-_LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
-"""Engines whose options lsmtune changes while they run."""
 
 _NOT_ONLINE = {
     "limits": "checks no limits",
@@ -49,6 +45,9 @@ WITHOUT_SEARCH: dict[str, Any] = {"early_stop": False, "repeats": 0, "pairs": 0}
 
 NO_MEMORY_LIMIT = "1024TiB"
 """Memory limit of such a study: its configs run unchanged."""
+
+CACHE = "cache_size"
+"""Knob whose value for the baseline is the key `cache` of a study."""
 
 BYTES_PER_SYNC = "bytes_per_sync"
 """Option that DBImpl::SetDBOptions turns from 0 into 1 MiB, whatever option it sets."""
@@ -78,22 +77,23 @@ def with_defaults(given: Any) -> Any:
     engine = _known(given)
     if engine is None or not runs(engine, name):
         engine = preset.engine  # another one is refused below
-    is_driven = any(given.get(key) is not None for key in ("rocksdb", "library"))
-    program = DRIVER if engine == "rocksdb" and is_driven else ENGINES[engine].program
-    ours: dict[str, Any] = {"engine": engine, "program": program}
-    asked = {
+    entry = ENGINES[engine]
+    asked: dict[str, Any] = {
+        "engine": engine,
+        "program": entry.program,
         "knobs": "families" if table.get("families") else preset.knobs,
         "objective": _TIMED if table.get("duration_s") else preset.objective,
     }
+    if entry.full_size:
+        asked["scale"] = "1"
     if engine != preset.engine:
-        asked |= ENGINES[engine].defaults
-    if engine == "tikv":
-        asked |= {"scale": "1", "knobs": suited_knobs(given.get("tikv"))}
+        asked |= entry.defaults
+    asked |= entry.complete(given)
     if given.get("online") is not None:
-        asked = {"knobs": "online", "objective": _TIMED}
+        asked |= {"knobs": "online", "objective": _TIMED}
     if given.get("until") is not None or given.get("budget") is not None:
-        ours["trials"] = None
-    return {**asked, **ours, **given}
+        asked["trials"] = None
+    return {**asked, **given}
 
 
 def _known(given: Mapping[str, Any]) -> EngineName | None:
@@ -120,31 +120,59 @@ def with_first_version(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, VERSION: first}
 
 
-def check_system(
-    engine: EngineName, load: Workload, program: str, rocksdb: str | None, library: str | None
-) -> None:
-    """Raise UserError if the settings do not name one RocksDB that runs the workload."""
-    if load.write_skew is not None and engine == "rocksdb" and program != DRIVER:
-        raise UserError(
-            "workload.write_skew: db_bench cannot write some records more often, but lsmtune's "
-            "driver can: set rocksdb to an installed version, such as from `lsmtune engines "
-            "install rocksdb`, or library to your librocksdb.so"
+def engine_problems(spec: "StudySettings", *, stored: bool = False) -> Iterator[str]:
+    """Yield what does not fit the engine of a study.
+
+    Earlier versions stored keys that the engine does not use, so `stored` studies may have them.
+    """
+    entry = ENGINES[spec.engine]
+    found = list(entry.check(spec))
+    yield from found
+    if spec.versions and not entry.has_versions:
+        able = ", ".join(one.name for one in ENGINES.usable() if one.has_versions)
+        yield (
+            f"sweep: {VERSION}: engine {spec.engine} cannot compare versions of RocksDB; use the "
+            f"engine {able}"
         )
-    named = [key for key, value in (("rocksdb", rocksdb), ("library", library)) if value]
-    if not named:
-        if engine == "rocksdb" and program == DRIVER:
-            raise UserError(f"program: {DRIVER} needs a RocksDB; add rocksdb or library")
+    if spec.online is not None:
+        yield from _online_problems(spec, entry)
+    if not stored:
+        named = {problem.partition(":")[0] for problem in found}
+        yield from (text for key, text in _unused(spec, entry) if key not in named)
+
+
+def _unused(spec: "StudySettings", entry: EngineTraits) -> Iterator[tuple[str, str]]:
+    """Yield the keys that the engine does not use, with a message each."""
+    given = {
+        VERSION: spec.rocksdb,
+        "library": spec.library,
+        "libraries": spec.libraries,
+        "program": None if spec.program == entry.program else spec.program,
+        "base": spec.base,
+        "cache": spec.cache,
+    }
+    for key, value in given.items():
+        if value is not None and key not in entry.uses:
+            yield key, f"{key}: not used by engine {entry.name}; remove {key}"
+    if entry.full_size and spec.scale_value != 1:
+        yield "scale", f"scale: {spec.scale} is not possible with the engine {entry.name}; use 1"
+
+
+def _online_problems(spec: "StudySettings", entry: EngineTraits) -> Iterator[str]:
+    """Yield why online tuning is impossible with the settings of a study."""
+    if entry.online is None:
+        able = ", ".join(one.name for one in ENGINES.usable() if one.online is not None)
+        yield f"online: not supported by engine {entry.name}; supported: {able}"
         return
-    key = named[0]
-    if engine not in ("rocksdb", "embedded"):
-        raise UserError(f"{key}: not used by engine {engine}; remove it")
-    if others := [*named[1:], *(["program"] if program != DRIVER else [])]:
-        raise UserError(f"{key}: not allowed with {others[0]}; remove one of them")
-    if load.preset.needs_db_bench:
-        raise UserError(
-            f"{key}: only db_bench runs the workload {load.name}; remove it, or choose another "
-            "workload"
+    if not spec.workload.preset.can_be_endless:
+        yield (
+            f"online: the workload {spec.workload.name} cannot run for an unlimited time; use one "
+            f"of these workloads: {endless_workloads(entry.name)}"
         )
+    for key, value in (("until", spec.until), ("budget", spec.budget)):
+        if value is not None:
+            yield f"{key}: not allowed with [online]; set trials instead"
+    yield from entry.online.check(spec)
 
 
 def compared_versions(sweep: Sweep | None, rocksdb: str | None) -> tuple[str, ...]:
@@ -166,40 +194,6 @@ def check_measured(engine: EngineName, objective: Objective) -> None:
             )
 
 
-def check_versions(engine: EngineName, versions: Sequence[str], rocksdb: str | None) -> None:
-    """Raise UserError if the engine cannot compare versions, or the baseline runs no version."""
-    if versions and engine != "rocksdb":
-        raise UserError(
-            f"sweep: {VERSION}: engine {engine} cannot compare versions of RocksDB; use the engine "
-            "rocksdb"
-        )
-    if versions and rocksdb is None:
-        raise UserError(
-            "sweep: a factor lists versions of RocksDB, so the baseline must run a version too; "
-            "remove program and library, or use rocksdb instead"
-        )
-
-
-def check_online(
-    engine: EngineName, load: Workload, program: str, knobs: str, ends: Mapping[str, object]
-) -> None:
-    """Raise UserError if online tuning is impossible with these settings.
-
-    `ends` are the settings that would end a search, None if they are not given.
-    """
-    if engine not in _LIVE:
-        raise UserError(f"online: not supported by engine {engine}; supported: {', '.join(_LIVE)}")
-    if not load.preset.can_be_endless:
-        raise UserError(
-            f"online: the workload {load.name} cannot run for an unlimited time; use one of these "
-            f"workloads: {endless_workloads(engine)}"
-        )
-    if (end := next((key for key, value in ends.items() if value is not None), None)) is not None:
-        raise UserError(f"{end}: not allowed with [online]; set trials instead")
-    if engine == "rocksdb":
-        _check_online_rocksdb(load, program, knobs)
-
-
 def unused_online(given: Mapping[str, Any]) -> str | None:
     """Return what is wrong with the first setting that has no effect on online tuning, if any."""
     for key, reason in _NOT_ONLINE.items():
@@ -210,66 +204,17 @@ def unused_online(given: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _check_online_rocksdb(load: Workload, program: str, knobs: str) -> None:
-    if program != DRIVER:
-        raise UserError(
-            "online: db_bench cannot change options while it runs; install RocksDB with "
-            "`lsmtune engines install rocksdb`, and set rocksdb or library"
-        )
-    if load.kind != "read" and not load.has_all_keys:
-        raise UserError(
-            f"workload.present: {load.present:g} is not possible with [online], because the writes "
-            "would make the store larger; use 1"
-        )
-    restart = (k.name for k in load_catalogue("rocksdb").select(knobs) if k.apply == "restart")
-    if (name := next(restart, None)) is not None:
-        raise UserError(
-            f"knobs: RocksDB cannot change {name} while it runs; with [online], use the preset "
-            "online, or a list of knobs that `lsmtune knobs rocksdb` marks as online"
-        )
-
-
-def for_online(
-    knobs: Sequence[Knob], settings: Settings, base: Base
-) -> tuple[list[Knob], Settings]:
-    """Return the knobs that this RocksDB can change while it runs, and the baseline for them.
-
-    Any change of an option of the database turns bytes_per_sync = 0 into 1 MiB, and nothing turns
-    it back (DBImpl::SetDBOptions). So the baseline has 1 MiB from the beginning. UserError if no
-    knob is left.
-    """
-    kept = [_without_zero(knob) for knob in knobs if knob.name not in base.fixed_online]
-    if not kept:
-        raise UserError(
-            f"knobs: this RocksDB can set {', '.join(k.name for k in knobs)} only when it opens "
-            "the store; use the preset online"
-        )
-    changes_database = any(k.option and k.option.section == DATABASE_SECTION for k in kept)
-    is_changed = changes_database and settings.get(BYTES_PER_SYNC) == 0
-    return kept, {**settings, BYTES_PER_SYNC: MIB} if is_changed else settings
-
-
-def _without_zero(knob: Knob) -> Knob:
-    """Return bytes_per_sync without the value 0, which cannot be set online, and other knobs."""
-    if knob.name != BYTES_PER_SYNC:
-        return knob
-    return knob.model_copy(update={"special": tuple(s for s in knob.special if s.value != 0)})
-
-
-def check_cache(text: str | None) -> None:
-    """Raise UserError if no block cache can be as small."""
+def check_cache(text: str | None, engine: EngineName) -> None:
+    """Raise UserError if no block cache of the engine can be as small."""
     if text is None:
         return
-    size, least = parse_size(text, "cache"), least_cache_bytes()
-    if size < least:
+    knobs = ENGINES[engine].catalogue().knobs
+    least = next((knob.least for knob in knobs if knob.name == CACHE), None)
+    size = parse_size(text, "cache")
+    if least is not None and size < least:
         number = text.strip()
         advice = f"; write the unit, such as {number}MiB" if number.isdigit() else ""
         raise UserError(
             f"cache: invalid size {text!r}: the smallest block cache is {format_bytes(least)}, not "
             f"{format_bytes(size)}{advice}"
         )
-
-
-def least_cache_bytes() -> int:
-    """Return the size of the smallest block cache that a trial can have."""
-    return round(load_catalogue("rocksdb").knob("cache_size").least or 0)

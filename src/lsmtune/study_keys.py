@@ -4,13 +4,20 @@ This module imports nothing, so that `--help` does not import the settings. The 
 text is `Default: …` if the value without the key depends on something else.
 """
 
+DEFAULT_ENGINE = "rocksdb"
+"""The engine of a study whose settings name none; the first versions of lsmtune stored none."""
+
+VERSION = "rocksdb"
+"""Key of a study and of a line of a batch that has a version of RocksDB. It also names the knob of
+an experiment whose values are versions."""
+
 STUDY_KEYS = {
     "study": "Name of the study and of the study's directories. Default: a name from the settings.",
     "engine": "Engine to tune: rocksdb, myrocks, embedded, tikv, simulated, or an engine of an "
     "installed package. Default: the engine of the workload.",
     "program": "Program to run: db_bench, mariadbd or go-ycsb. Give a path, or a name on PATH. "
     "lsmdriver is lsmtune's own driver.",
-    "rocksdb": "Installed version of RocksDB to run, e.g. 11.8.1, instead of a library or program. "
+    VERSION: "Installed version of RocksDB to run, e.g. 11.8.1, instead of a library or program. "
     "Default: the version of the baseline file, else the default of `lsmtune engines`, else "
     "db_bench.",
     "library": "Your own librocksdb.so, to run instead of an installed version or program.",
@@ -65,9 +72,8 @@ STUDY_KEYS = {
     "values (an experiment). Keys of the search, e.g. `pairs`, are not allowed.",
     "online": "Online tuning: `lsmtune tune` changes the options of a running engine, rocksdb (not "
     "db_bench) or myrocks. Settings that have no effect then, e.g. `pairs`, are not allowed.",
-    "tikv": "Addresses of your TiKV, and the command that restarts TiKV with other options.",
 }
-"""Keys at the top of a study file."""
+"""Keys at the top of a study file, without the tables of engines."""
 
 WORKLOAD_KEYS = {
     "name": "Name of the workload.",
@@ -157,24 +163,6 @@ ONLINE_KEYS = {
     "gain.",
 }
 """Keys of the table [online]."""
-
-TIKV_KEYS = {
-    "status": "Address of TiKV's status server.",
-    "pd": "Addresses of the placement drivers, separated by commas.",
-    "config": "Configuration file that TiKV reads at its start. lsmtune restores the file "
-    "at the end of the study.",
-    "restart": "Command that stops and starts TiKV, as a list of arguments that no shell reads. "
-    "Without `config` and `restart`, lsmtune tunes only options that TiKV can change while it "
-    "runs.",
-    "prepare": "Command that brings the data into the same state before every trial. It runs when "
-    "the options are in effect. Default: lsmtune loads the records again if options affect files.",
-    "api": "API that go-ycsb uses: raw, or txn for transactions.",
-    "max_failed_percent": 'With `api = "txn"`, a trial fails if more than this percentage of its '
-    "operations fail, for example because of write conflicts. Default: 50.",
-    "start_s": "Number of seconds that TiKV may take to start. After this time, the trial fails.",
-    "refresh_s": "Interval in seconds at which TiKV updates its metrics.",
-}
-"""Keys of the table [tikv]."""
 
 _DEFAULT = " Default: "
 

@@ -1,34 +1,23 @@
-"""Tables of a study file: screening, online tuning, and the TiKV cluster of the user."""
+"""Tables of a study file: screening, online tuning, and what an engine has of its own."""
 
 import re
 from collections.abc import Mapping
 from datetime import date
-from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
 )
 
-from lsmtune.errors import ALLOWED, UserError, allowed_text, unknown_word
+from lsmtune.errors import ALLOWED, allowed_text, unknown_word
 from lsmtune.knobs.design import DesignName
-from lsmtune.knobs.types import Knob
-from lsmtune.study_keys import ONLINE_KEYS, SCREEN_KEYS, TIKV_KEYS
-from lsmtune.workloads import Workload, whole_numbers
+from lsmtune.study_keys import ONLINE_KEYS, SCREEN_KEYS
+from lsmtune.workloads import whole_numbers
 
 STUDY_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 """Pattern of the names of studies, which are also names of folders."""
-
-_MOST_SCANNED_RAW = 10_240
-"""Maximum number of records per scan of the raw API (client-go, rawkv.MaxRawKVScanLimit)."""
-
-_ADDRESS = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}")
-"""Host and port; nothing else, so that it never contains a password."""
 
 _NAME_OF_KEY = "[key]"
 """pydantic's mark for a problem with the name of a key."""
@@ -106,70 +95,11 @@ class Online(BaseModel):
     windows: int = Field(default=5, ge=3, le=100, description=ONLINE_KEYS["windows"])
 
 
-def suited_knobs(table: Any) -> str:
-    """Return the preset of knobs that suits a TiKV with these settings."""
-    settings = table.model_dump() if isinstance(table, Cluster) else table
-    return "core" if isinstance(settings, dict) and settings.get("restart") else "online"
+class EngineSettings(BaseModel):
+    """Settings of one engine: a table of a study file with the name of the engine.
 
-
-class Cluster(BaseModel):
-    """Addresses and commands of the user's TiKV."""
+    The entry of the engine has a subclass, whose docstring and fields describe table and keys. A
+    class without fields is not described.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    status: str = Field(default="127.0.0.1:20180", description=TIKV_KEYS["status"])
-    pd: str = Field(default="127.0.0.1:2379", description=TIKV_KEYS["pd"])
-    config: str | None = Field(default=None, description=TIKV_KEYS["config"])
-    restart: tuple[str, ...] = Field(default=(), description=TIKV_KEYS["restart"])
-    prepare: tuple[str, ...] = Field(default=(), description=TIKV_KEYS["prepare"])
-    api: Literal["raw", "txn"] = Field(default="raw", description=TIKV_KEYS["api"])
-    max_failed_percent: float | None = Field(
-        default=None, ge=0, le=100, description=TIKV_KEYS["max_failed_percent"]
-    )
-    start_s: float = Field(default=120, gt=0, le=3600, description=TIKV_KEYS["start_s"])
-    refresh_s: float = Field(default=10, gt=0, le=600, description=TIKV_KEYS["refresh_s"])
-
-    @model_validator(mode="after")
-    def _only_transactions_may_fail(self) -> Self:
-        if self.max_failed_percent is not None and self.api != "txn":
-            raise ValueError('max_failed_percent needs api = "txn"; remove max_failed_percent')
-        return self
-
-    @field_validator("status", "pd")
-    @classmethod
-    def _is_an_address(cls, text: str, info: ValidationInfo) -> str:
-        addresses = text.split(",") if info.field_name == "pd" else [text]
-        if not all(_ADDRESS.fullmatch(address) for address in addresses):
-            raise ValueError("invalid address; use host:port, e.g. 127.0.0.1:20180")
-        return text
-
-    @model_validator(mode="after")
-    def _restarts_under_a_file(self) -> Self:
-        if bool(self.restart) != (self.config is not None):
-            raise ValueError("set both keys config and restart, or neither key")
-        return self
-
-    @property
-    def config_path(self) -> Path | None:
-        """Path of the file that TiKV reads at its start."""
-        return None if self.config is None else Path(self.config).absolute()
-
-    def check(self, load: Workload, knobs: tuple[Knob, ...], scale: str, cache: str | None) -> None:
-        """Raise UserError if this TiKV cannot be tuned with these settings."""
-        if scale != "1":
-            raise UserError(f"scale: {scale} is not possible with the engine tikv; use 1")
-        if cache is not None:
-            raise UserError(
-                "cache: not allowed with engine tikv; tune the knob "
-                "storage.block-cache.capacity instead"
-            )
-        if self.api == "raw" and (load.scan_length or 0) > _MOST_SCANNED_RAW:
-            raise UserError(
-                f"workload.scan_length: {load.scan_length} is too long for the raw API; "
-                f'use 1 to {_MOST_SCANNED_RAW}, or set api = "txn" in the table [tikv]'
-            )
-        started = [knob.name for knob in knobs if knob.apply == "restart"]
-        if started and not self.restart:
-            raise UserError(
-                f"knobs: {started[0]} needs a restart of TiKV; set the keys config and "
-                'restart in the table [tikv], or use knobs = "online"'
-            )

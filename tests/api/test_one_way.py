@@ -17,8 +17,9 @@ pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 SOURCE = Path(lsmtune.__file__).parent
 MODEL = ("errors.py", "units.py", "spec.py", "spec_defaults.py", "spaces.py", "tables.py",
-         "objective.py", "limits.py", "trials.py", "rule.py", "experiment.py", "verdict.py",
-         "knobs/", "workloads/", "metrics/definitions.py", "study_keys.py")  # fmt: skip
+         "own_tables.py", "objective.py", "limits.py", "trials.py", "rule.py", "experiment.py",
+         "verdict.py", "knobs/", "workloads/", "metrics/definitions.py",
+         "study_keys.py")  # fmt: skip
 """Plain data, which many places read."""
 _CODE = 0x2
 """Flag of the code of a function: a class or a module has none."""

@@ -14,7 +14,9 @@ import typer
 
 from lsmtune import study_keys
 from lsmtune.cli.main import app, run
+from lsmtune.engines.tikv import settings
 from lsmtune.optimizers.registry import OPTIMIZERS
+from lsmtune.own_tables import all_keys
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study_keys import flag_help, split_default
 from lsmtune.workloads import PRESETS
@@ -62,15 +64,17 @@ def test_every_key_is_described(schema: dict[str, Any]) -> None:
     keys = [(f"{table}.{key}", told) for table, s in tables(schema)
             for key, told in s["properties"].items()]  # fmt: skip
     assert [key for key, told in keys if not told.get("description")] == []
-    assert set(schema["properties"]) == set(StudySettings.model_fields)
+    assert set(schema["properties"]) == set(all_keys())
 
 
 def test_no_description_is_of_an_unknown_key(schema: dict[str, Any]) -> None:
     described = {
-        "study": study_keys.STUDY_KEYS, "Workload": study_keys.WORKLOAD_KEYS,
+        "study": {**study_keys.STUDY_KEYS, "tikv": settings.Cluster.__doc__},
+        "Workload": study_keys.WORKLOAD_KEYS,
         "Mix": study_keys.MIX_KEYS, "Protocol": study_keys.PROTOCOL_KEYS,
         "Screen": study_keys.SCREEN_KEYS, "Sweep": study_keys.SWEEP_KEYS,
-        "Online": study_keys.ONLINE_KEYS, "Cluster": study_keys.TIKV_KEYS,
+        "Online": study_keys.ONLINE_KEYS,
+        "Cluster": settings.KEYS,
     }  # fmt: skip
     assert described == {
         table: {name: key["description"] for name, key in properties["properties"].items()}

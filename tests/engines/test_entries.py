@@ -92,7 +92,7 @@ def test_an_engine_of_a_package_is_found(tmp_path: Path, monkeypatch: pytest.Mon
     assert list(ENGINES) == [*OWN, "guest"]
     assert "guest_module" not in sys.modules
     spec = make_spec({"engine": "guest"}, "")
-    assert (spec.program, spec.scale) == ("guest", "1/64")
+    assert (spec.program, spec.scale) == ("guest", "1")
     assert engines_of("fillrandom")[-1] == "guest"
     (guest,) = ENGINES.guests()
     assert (guest.name, guest.package, guest.problem) == ("guest", "lsmtune-guest 1.0", None)

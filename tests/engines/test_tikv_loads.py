@@ -5,7 +5,7 @@ from math import isclose
 import pytest
 
 from lsmtune.engines.tikv.loads import MIXES, loading, probing, running
-from lsmtune.tables import Cluster
+from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.trials import Protocol
 from lsmtune.workloads import PRESETS, Workload
 from lsmtune.workloads.operations import written_bytes

@@ -63,4 +63,4 @@ class Rig:
 def _engine(spec: StudySettings, program: str) -> Engine:
     if spec.library is not None or spec.rocksdb is not None:
         return engine_of(spec)
-    return make_engine(spec.engine, program, spec.tikv)
+    return make_engine(spec.engine, program, spec.engine_settings)

@@ -10,10 +10,10 @@ from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.analysis.read_study import read_study
 from lsmtune.engines.rocksdb.versions import Versions
 from lsmtune.errors import UserError
-from lsmtune.experiment import VERSION
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
+from lsmtune.study_keys import VERSION
 from lsmtune.testing.scripted import measured
 from lsmtune.trials import Role, TrialResult, TrialSpec
 

@@ -4,15 +4,16 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
-from lsmtune.engine_traits import ENGINES
+from lsmtune.engine_traits import has_versions
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import is_removed
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.spec_defaults import DB_BENCH, DRIVER
+from lsmtune.spec_defaults import DRIVER
+from lsmtune.study_keys import VERSION
 
 FLAGS = {
     "workload": "--workload", "num": "--num", "engine": "--engine", "program": "--db-bench",
-    "rocksdb": "--rocksdb", "library": "--library", "base": "--base", "family": "--family",
+    VERSION: "--rocksdb", "library": "--library", "base": "--base", "family": "--family",
     "cache": "--cache",
     "scale": "--scale", "knobs": "--knobs", "objective": "--objective", "limits": "--limit",
     "memory": "--memory", "deploy_cores": "--deploy-cores", "optimizer": "--optimizer",
@@ -42,7 +43,7 @@ def continue_command(spec: StudySettings) -> str | None:
     settings = spec.model_dump(mode="json")
     given = {key: settings[key] for key in FLAGS if settings.get(key) is not None}
     given |= {"workload": spec.workload.name, "num": spec.workload.num}
-    if ENGINES[spec.engine].program != DB_BENCH or spec.program == DRIVER:
+    if not has_versions(spec.engine) or spec.program == DRIVER:
         del given["program"]  # the flag names a db_bench
     if not _gives(given, spec):
         return None

@@ -20,6 +20,7 @@ from lsmtune.learning.models import FOREST, Accuracy, fitted_model, forest, held
 from lsmtune.learning.variance import Noise, multi_factor, noise, one_way_p
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval
+from lsmtune.study_keys import DEFAULT_ENGINE
 from lsmtune.workloads import Workload
 
 LOAD_FACTORS = ("num", "key_size", "value_size", "threads", "compression_ratio")
@@ -111,7 +112,7 @@ class Importance:
     load_factors: tuple[str, ...]
     ranking: tuple[str, ...]
     metrics: tuple[MetricImportance, ...]
-    engine: str = "rocksdb"
+    engine: str = DEFAULT_ENGINE
     few_flushes: int = 0
     hosts: tuple[str, ...] = ()
 

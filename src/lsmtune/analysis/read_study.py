@@ -25,7 +25,6 @@ from lsmtune.analysis.trial_views import changes_between, knobs_of, trial_views
 from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
 from lsmtune.analysis.verification_views import verifications_of
 from lsmtune.errors import Argument, UserError
-from lsmtune.experiment import VERSION
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.options_file import families_in
@@ -37,6 +36,7 @@ from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.study.history import History
 from lsmtune.study.ranking import Candidate, nearest_candidate
 from lsmtune.study.record import StudyRecord, read_record, study_catalogue
+from lsmtune.study_keys import VERSION
 from lsmtune.trials import Base, Judgement
 from lsmtune.units import parse_size
 from lsmtune.verdict import LimitCheck

@@ -1,6 +1,7 @@
 """Runs of a screening as lines of the batch format."""
 
 from lsmtune.batch import BatchLine, as_flags
+from lsmtune.engine_traits import has_versions
 from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import undisturbed
@@ -13,7 +14,7 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
     stored = home.study(study)
     spec = stored.settings
     catalogue = catalogue_of(spec.engine, spec.workload)
-    version = stored.engine.get("version") if spec.engine == "rocksdb" else None
+    version = stored.engine.get("version") if has_versions(spec.engine) else None
     history = History(spec, study_objective(stored, spec))
     history.add(home.trials(stored))
     trials = [t for t in undisturbed(history.runs, Role.TRIAL, Role.REPEAT) if history.counts(t)]

@@ -11,7 +11,7 @@ from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_fl
 from lsmtune.analysis.upgrade_plan import compares_winner
 from lsmtune.engine_traits import ENGINES, predicts
 from lsmtune.errors import UserError
-from lsmtune.experiment import VERSION, Sweep
+from lsmtune.experiment import Sweep
 from lsmtune.host_levels import THIS_MACHINE, HostLevels
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Config, Settings
@@ -24,6 +24,7 @@ from lsmtune.stats import (
     mean_interval,
     ratio_interval,
 )
+from lsmtune.study_keys import DEFAULT_ENGINE, VERSION
 from lsmtune.trials import Origin
 from lsmtune.workloads import Kind
 
@@ -106,7 +107,7 @@ class Swept:
     failed: int
     metrics: tuple[SweptMetric, ...]
     warnings: tuple[str, ...]
-    engine: str = "rocksdb"
+    engine: str = DEFAULT_ENGINE
     libraries: Mapping[str, Origin] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     hosts: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from shlex import quote
 from typing import Any
 
 from lsmtune.errors import Argument, UserError
-from lsmtune.experiment import VERSION, Sweep
+from lsmtune.experiment import Sweep
 from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective
@@ -15,10 +15,11 @@ from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
 from lsmtune.study.record import read_record
+from lsmtune.study_keys import VERSION
 from lsmtune.trials import Role
 from lsmtune.units import VERSION_FORM, is_version
 
-_KEPT = ("engine", "rocksdb", "base", "family", "cache", "workload", "scale", "seed", "protocol")
+_KEPT = ("engine", VERSION, "base", "family", "cache", "workload", "scale", "seed", "protocol")
 """Settings of the study that the experiment has too."""
 _MOST_REPEATS = 100
 _SUFFIX = "-versions"
@@ -43,18 +44,18 @@ def upgrade_spec(
     own = spec.rocksdb
     if own is None:
         raise UserError(
-            Argument("rocksdb"),
+            Argument(VERSION),
             f": study {spec.name!r} does not run an installed version of RocksDB "
             "(key rocksdb), so there is no version to compare with; tune in another study with "
             "`lsmtune tune --rocksdb VERSION`",
         )
     for version in versions:
         if not is_version(version):
-            raise UserError(Argument("rocksdb", repr(version)), f": {VERSION_FORM}")
+            raise UserError(Argument(VERSION, repr(version)), f": {VERSION_FORM}")
     others = sorted({*versions} - {own}, key=lambda version: (version_number(version), version))
     if not others:
         raise UserError(
-            Argument("rocksdb", own),
+            Argument(VERSION, own),
             f": study {spec.name!r} ran this version; name another one "
             "(`lsmtune engines` lists the installed versions)",
         )
@@ -62,7 +63,7 @@ def upgrade_spec(
     changed = config.differing(base)
     if not changed:
         raise UserError(
-            Argument("rocksdb"), f": the config of study {spec.name!r} is that of the baseline"
+            Argument(VERSION), f": the config of study {spec.name!r} is that of the baseline"
         )
     fixed = _begun(spaces, changed)
     given: dict[str, Any] = {

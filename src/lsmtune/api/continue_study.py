@@ -19,6 +19,7 @@ from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.study.earlier import can_guide
+from lsmtune.study_keys import VERSION
 
 _GOALS = {"objective", "limits"}
 """Settings that change what the stored runs are worth, but not how they ran."""
@@ -88,7 +89,7 @@ def _tell_other_system(
 
 
 def _other_system_text(before: StudySettings, version: str) -> Message:
-    key = next((key for key in ("rocksdb", "library") if getattr(before, key)), "program")
+    key = next((key for key in (VERSION, "library") if getattr(before, key)), "program")
     system = before.program if key == "program" else "RocksDB"
     value = quote(getattr(before, key))
     return Message(

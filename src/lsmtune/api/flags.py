@@ -4,9 +4,18 @@ It imports no settings, so that `--help` is quick.
 """
 
 from lsmtune.analysis.deploy import DB_BENCH_VARIABLE, DEFAULT_HOME
-from lsmtune.study_keys import SCREEN_KEYS, STUDY_KEYS, WORKLOAD_KEYS, flag_help
+from lsmtune.study_keys import (
+    DEFAULT_ENGINE,
+    SCREEN_KEYS,
+    STUDY_KEYS,
+    VERSION,
+    WORKLOAD_KEYS,
+    flag_help,
+)
 
-__all__ = ["DB_BENCH_VARIABLE", "DEFAULT_HOME", "export_formats", "key_help"]
+__all__ = [
+    "DB_BENCH_VARIABLE", "DEFAULT_ENGINE", "DEFAULT_HOME", "VERSION", "export_formats", "key_help",
+]  # fmt: skip
 
 _KEYS = {"": STUDY_KEYS, "workload": WORKLOAD_KEYS, "screen": SCREEN_KEYS}
 

@@ -39,8 +39,10 @@ from lsmtune.api.study_result import Result, stored_result
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.registry import add_engine
 from lsmtune.errors import UserError, unknown_word
-from lsmtune.spec import MIN_PAIRS, StudySettings
+from lsmtune.own_tables import all_keys
+from lsmtune.spec import MIN_PAIRS
 from lsmtune.study.observer import Observer
+from lsmtune.study_keys import STUDY_KEYS
 from lsmtune.system.cancelling import cancelled_by
 from lsmtune.system.lock import waiting_for_studies
 
@@ -250,8 +252,8 @@ def _check_keys(keys: dict[str, Any]) -> None:
     for name in keys:
         if name in _INSIDE:
             raise UserError(f"lsmtune.tune: {name}: unknown setting; {_INSIDE[name]}")
-        if name not in StudySettings.model_fields:
-            known = unknown_word("setting", name, StudySettings.model_fields)
+        if name not in STUDY_KEYS and name not in all_keys():
+            known = unknown_word("setting", name, all_keys())
             raise UserError(f"lsmtune.tune: {known}")
 
 

@@ -18,12 +18,12 @@ from lsmtune.analysis.continuing import FLAGS
 from lsmtune.api.consent import Consent, nobody_to_ask, own_study_file
 from lsmtune.api.continue_study import StoredStudies, followed
 from lsmtune.api.rocksdb_version import name_rocksdb
+from lsmtune.engine_traits import ENGINES, runs
 from lsmtune.errors import UserError, with_places
 from lsmtune.optimizers.registry import published_name
 from lsmtune.simulator import (
     COMPARED,
     MODELLED_VERSION,
-    MODELLED_WORKLOADS,
     Compared,
     is_installed,
     nearest_compared,
@@ -228,12 +228,12 @@ def _begun_with(stored: StoredStudies, name: str) -> str:
 
 def _is_simulated(spec: StudySettings) -> bool:
     """Whether the simulator supports engine and workload; objectives are checked later."""
-    load = spec.workload
+    simulator, load = ENGINES[spec.engine].predicted_by, spec.workload
     return (
-        spec.engine == "rocksdb"
+        simulator is not None
         and is_installed()
-        and load.name in MODELLED_WORKLOADS
-        and load.cannot_run_on("simulated") is None
+        and runs(simulator, load.name)
+        and load.cannot_run_on(simulator) is None
         and spec.warm_start is None
         and spec.online is None
     )

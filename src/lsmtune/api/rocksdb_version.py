@@ -8,6 +8,7 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.deploy import DB_BENCH_VARIABLE
+from lsmtune.engine_traits import has_versions
 from lsmtune.engines.libraries.installed import (
     Installed,
     default_engine,
@@ -24,6 +25,7 @@ from lsmtune.knobs.defaults import nearest_of
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.reading import read_text
 from lsmtune.spec_defaults import DB_BENCH, SYSTEM_KEYS
+from lsmtune.study_keys import DEFAULT_ENGINE, VERSION
 from lsmtune.units import is_version
 from lsmtune.workloads import PRESETS
 
@@ -34,7 +36,6 @@ NO_ROCKSDB = (
 )
 """What to do without an installed version and without db_bench."""
 
-_ENGINE = "rocksdb"
 StoredSettings = Callable[[str], dict[str, Any]]
 """Returns the settings of a stored study by its name; empty if there is none."""
 
@@ -48,7 +49,7 @@ def name_rocksdb(
     stored_settings: StoredSettings,
     tell: Callable[[str], None],
 ) -> bool:
-    """Put program, rocksdb or library into the settings, if the engine is rocksdb.
+    """Put program, rocksdb or library into the settings, if the engine runs a RocksDB of these.
 
     Return False if flags or settings name the RocksDB.
 
@@ -67,7 +68,7 @@ def name_rocksdb(
         raise UserError(f"{first}: not allowed with {second}; name one RocksDB")
     name = _workload_name(given)
     preset = PRESETS.get(name)
-    if given.get("engine", preset.engine if preset else _ENGINE) != _ENGINE:
+    if not has_versions(given.get("engine", preset.engine if preset else DEFAULT_ENGINE)):
         named.pop("program", None)  # this engine has another program
         given.update(named)  # the check of all settings refuses them
     elif named:
@@ -98,7 +99,7 @@ def _workload_name(given: Mapping[str, Any]) -> str:
 def _of_stored_study(study: object, stored_settings: StoredSettings) -> dict[str, str]:
     """Return the RocksDB of the stored study of this name; empty if there is none."""
     stored = stored_settings(study) if isinstance(study, str) else {}
-    if stored.get("engine") != _ENGINE:
+    if not has_versions(stored.get("engine")):
         return {}
     return {key: stored[key] for key in SYSTEM_KEYS if key in stored}
 
@@ -109,9 +110,9 @@ def _usual(base: object, tell: Callable[[str], None]) -> dict[str, str]:
     if has_driver() and isinstance(base, str) and (version := _writer(base)) is not None:
         found = _of_base(base, version, engines)
         tell(f"RocksDB: {found}, because {base} is of this version")
-        return {"rocksdb": found}
+        return {VERSION: found}
     if (engine := default_engine(engines)) is not None:
-        return {"rocksdb": engine.record.version}
+        return {VERSION: engine.record.version}
     if shutil.which(DB_BENCH) is None:
         driver = f"{NO_DRIVER}; {BUILD_DRIVER}, or {_INSTALL_DB_BENCH}"
         raise UserError(NO_ROCKSDB if has_driver() else driver)
@@ -156,5 +157,5 @@ def _other_ways(version: str, installed: Sequence[str]) -> Message:
         ways += (f", which has version {found}",) if found else ()
     if installed:
         nearest = nearest_of(version, installed)
-        ways += "; or add `", Argument("rocksdb", nearest), "` to run the nearest installed version"
+        ways += "; or add `", Argument(VERSION, nearest), "` to run the nearest installed version"
     return Message(*ways)

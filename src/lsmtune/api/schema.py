@@ -1,12 +1,15 @@
 """The JSON schema of study files: pydantic's, with more allowed values."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
+from lsmtune.own_tables import OWN_TABLE, own_tables
 from lsmtune.spec import StudySettings
+from lsmtune.tables import EngineSettings
 from lsmtune.workloads import PRESETS, Workload
 
 Schema = dict[str, Any]
@@ -21,12 +24,32 @@ def study_schema() -> Schema:
     """The schema, a draft 2020-12 document: every key with its meaning, default and values."""
     schema = StudySettings.model_json_schema()
     tables = {name: _plain(table) for name, table in schema.pop("$defs", {}).items()}
+    del schema["properties"][OWN_TABLE], tables[EngineSettings.__name__]
     tables["Workload"]["properties"]["name"] |= {"enum": list(PRESETS)}
     top = _plain(schema)
+    for engine, table, others in _own_tables():
+        name = table["title"] if table["title"] not in tables else engine
+        tables |= {key: one for key, one in others.items() if key not in tables}
+        tables[name] = {"description": f"Settings of the engine {engine}."} | table
+        top["properties"][engine] = {
+            "description": tables[name]["description"], "$ref": f"#/$defs/{name}",
+        }  # fmt: skip
     for name, values in _values().items():
         top["properties"][name] = _with_values(top["properties"][name], values)
     head = {"$schema": _DIALECT, "title": "lsmtune study"}
-    return head | {key: part for key, part in top.items() if key != "title"} | {"$defs": tables}
+    return (
+        head
+        | {key: part for key, part in top.items() if key != "title"}
+        | {"$defs": dict(sorted(tables.items()))}
+    )
+
+
+def _own_tables() -> Iterator[tuple[str, Schema, dict[str, Schema]]]:
+    """Yield the engines with a table of their own: name, table, and what the table refers to."""
+    for engine, settings in own_tables().items():
+        table = settings.model_json_schema()
+        others = {name: _plain(one) for name, one in table.pop("$defs", {}).items()}
+        yield engine, _plain(table), others
 
 
 def _values() -> dict[str, Schema]:
@@ -63,8 +86,8 @@ def _with_values(key: Schema, values: Schema) -> Schema:
 def _plain(table: Schema) -> Schema:
     """The table without what means nothing in TOML: nulls, and titles that repeat the names."""
     properties = {name: _without_null(key) for name, key in table["properties"].items()}
-    description = " ".join(table["description"].split())
-    return {**table, "description": description, "properties": properties}
+    words = " ".join(table.get("description", "").split())
+    return {**table, **({"description": words} if words else {}), "properties": properties}
 
 
 def _without_null(key: Schema) -> Schema:

@@ -7,6 +7,7 @@ from typing import Any
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
@@ -78,7 +79,7 @@ def screen(
         Home(home_path, create=True) as home,
     ):
         with session_on(used, home, prepared, observer, accept_noise=accept_noise) as study:
-            is_single = used is not None or spec.engine == "tikv"
+            is_single = used is not None or ENGINES[spec.engine].one_at_a_time
             most = 1 if is_single else describe_host().logical_cpus // _CPUS_A_RUN
             remark = run_configs(study, table, jobs or max(1, most))
         if remark is not None:
@@ -99,10 +100,11 @@ def screen(
 
 def _check_jobs(spec: StudySettings, jobs: int | None, hosts: OnHosts | None) -> None:
     """Raise UserError for a number of runs at the same time that is not possible."""
-    if spec.engine == "tikv" and jobs not in (None, 1):
+    if ENGINES[spec.engine].one_at_a_time and jobs not in (None, 1):
         raise UserError(
             Argument("jobs"),
-            f": invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed",
+            f": invalid value {jobs}; the engine {spec.engine} runs one workload at a time, so "
+            "only 1 is allowed",
         )
     if hosts is not None and jobs is not None:
         raise UserError(

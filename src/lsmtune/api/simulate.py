@@ -7,8 +7,9 @@ from typing import Any
 
 from lsmtune.analysis.read_study import view_of
 from lsmtune.batch import BatchLine, as_flags, knob_value, read_batch
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, Message, UserError
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.knob_text import find_knob, parse_value, readable_value
 from lsmtune.knobs.types import Config, Settings, Value
 from lsmtune.report.simulation_page import Film, render_films
@@ -32,12 +33,12 @@ from lsmtune.store.home import MACHINE, Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import rule_of_new
 from lsmtune.study.record import read_record
+from lsmtune.study_keys import VERSION
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_file
 from lsmtune.trials import Base, Protocol
 
 _CHANGES = Message(Argument("changes", flag="--set"))
-_ENGINES = {"rocksdb", "simulated"}
 SHOWN = 2
 _PROTOCOL = Protocol()
 _PROBE = Probe(_PROTOCOL.probe_reads, _PROTOCOL.scan_length)
@@ -152,11 +153,19 @@ def asked_lines(batch: Path) -> list[BatchLine]:
     UserError for runs of an engine that is not simulated.
     """
     lines = read_batch(batch)
-    if others := sorted({line.engine for line in lines} - _ENGINES):
-        raise UserError(
-            f"batch {batch}: lsmtune cannot simulate the engine {others[0]}; supported: rocksdb"
-        )
+    for engine in sorted({line.engine for line in lines}):
+        _check_engine(f"batch {batch}", engine)
     return list(map(_checked, lines))
+
+
+def _check_engine(place: str, engine: str) -> None:
+    """Raise UserError if the simulator neither predicts runs of an engine nor is the engine."""
+    predictors = {one.name: one.predicted_by for one in ENGINES.usable() if one.predicted_by}
+    if engine not in {*predictors, *predictors.values()}:
+        raise UserError(
+            f"{place}: lsmtune cannot simulate the engine {engine}; "
+            f"supported: {', '.join(predictors)}"
+        )
 
 
 def _checked(line: BatchLine) -> BatchLine:
@@ -170,10 +179,7 @@ def of_study(name: str, home_path: Path) -> list[BatchLine]:
     with Home(home_path, create=False) as home:
         record = read_record(home, name)
         view, spec = view_of(home, record), record.spec
-    if spec.engine not in _ENGINES:
-        raise UserError(
-            f"study {name!r}: lsmtune cannot simulate the engine {spec.engine}; supported: rocksdb"
-        )
+    _check_engine(f"study {name!r}", spec.engine)
     space = record.known_spaces.at()
     configs = {"base": space.default()}
     if view.best_trial is not None:
@@ -194,7 +200,7 @@ def _defaults(
     """RocksDB's defaults at that scale, and the same with the changes."""
     given = {"workload": {"name": "fillrandom", "num": num}, "scale": scale}
     spec = make_spec(given, "lsmtune simulate", {"workload.num": "--num", "scale": "--scale"})
-    catalogue = load(spec.engine)
+    catalogue = rocksdb_catalogue()
     base = Base(options="", settings=catalogue.defaults(1))
     files = describe_host().max_open_files
     space = knob_space(spec, Ground(catalogue, base, files, rule_of_new(spec)))
@@ -222,7 +228,7 @@ def _defaults(
 def _line(
     name: str, workload: Any, settings: Settings, seed: int, version: str = MODELLED_VERSION
 ) -> BatchLine:
-    flags = as_flags(without_load(settings), load("rocksdb"))
+    flags = as_flags(without_load(settings), rocksdb_catalogue())
     return BatchLine(name, workload, flags, seed=seed, rocksdb=version)
 
 
@@ -232,7 +238,7 @@ def _change(text: str) -> tuple[str, Value]:
         raise UserError(
             _CHANGES, f": invalid change {text!r}; use KNOB=VALUE, e.g. write_buffer_size=64MiB"
         )
-    catalogue = load("rocksdb")
+    catalogue = rocksdb_catalogue()
     knob = modelled(find_knob(catalogue, name.strip(), _CHANGES))
     return knob.name, knob_value(catalogue, knob.name, parse_value(knob, value.strip(), _CHANGES))
 
@@ -261,7 +267,7 @@ def _answers(
         if prediction.error:
             yield {"id": line.id, "error": prediction.error}
         else:
-            yield {"id": line.id, "rocksdb": version_of(line), "metrics": prediction.metrics}
+            yield {"id": line.id, VERSION: version_of(line), "metrics": prediction.metrics}
 
 
 def _differing(lines: Sequence[BatchLine]) -> set[str]:

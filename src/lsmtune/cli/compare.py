@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lsmtune.api.flags import VERSION
 from lsmtune.cli.flags import (
     DEFAULT_HOME,
     Certificates,
@@ -107,10 +108,10 @@ def compare(
     keys: dict[str, Any] = {
         "knobs": knobs, "objective": objective or None, "limits": limit or None,
         "trials": trials or (24 if real else 100), "seed": seed,
-        "program": program, "rocksdb": rocksdb, "library": library,
+        "program": program, VERSION: rocksdb, "library": library,
     }  # fmt: skip
     real_only = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,
-                 "db-bench": program, "rocksdb": rocksdb, "library": library,
+                 "db-bench": program, VERSION: rocksdb, "library": library,
                  "hosts": hosts}  # fmt: skip
     _check_model([] if real else [name for name, given in real_only.items() if given is not None])
     request = Request(

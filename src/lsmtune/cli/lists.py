@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lsmtune.api.flags import DEFAULT_ENGINE
 from lsmtune.cli.flags import Json
 from lsmtune.cli.output import print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
@@ -22,7 +23,7 @@ def knobs(
             metavar="[ENGINE|KNOB]",
             help="Engine (rocksdb, myrocks, embedded, tikv, simulated), or one knob of RocksDB.",
         ),
-    ] = "rocksdb",
+    ] = DEFAULT_ENGINE,
     area: Annotated[
         str | None, typer.Option(help="Only the knobs of this area, e.g. cache [all].")
     ] = None,

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lsmtune.api.flags import VERSION
 from lsmtune.cli.flags import (
     DEFAULT_HOME,
     AcceptNoise,
@@ -94,7 +95,7 @@ def screen(
     keys: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
         "memory": memory, "trials": trials, "study": study, "seed": seed,
-        "program": program, "rocksdb": rocksdb, "library": library,
+        "program": program, VERSION: rocksdb, "library": library,
     }  # fmt: skip
     table = {"design": design, "replicated": replicated, "runs": runs, "batch": batch}
     request = Request(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from lsmtune.api.flags import VERSION
 from lsmtune.cli.flags import (
     DEFAULT_HOME,
     AcceptNoise,
@@ -58,7 +59,7 @@ def sweep(
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.cli.sweep_lines import plan_lines, swept_lines
 
-    system = {"program": program, "rocksdb": rocksdb, "library": library}
+    system = {"program": program, VERSION: rocksdb, "library": library}
     request = Request(place="lsmtune sweep", study_file=experiment, keys=system, flags=True)
     spec = settings_of(resolve_sweep(request, home, consent=ask))
     if dry_run:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lsmtune.api.flags import VERSION
 from lsmtune.cli.flags import (
     DEFAULT_HOME,
     AcceptNoise,
@@ -110,7 +111,7 @@ def tune(
 
     keys: dict[str, Any] = {
         "engine": engine, "base": base, "family": family, "cache": cache, "study": study,
-        "pairs": pairs, "memory": memory, "seed": seed, "library": library, "rocksdb": rocksdb,
+        "pairs": pairs, "memory": memory, "seed": seed, "library": library, VERSION: rocksdb,
         "until": until, "deploy_cores": deploy_cores, "simplify": simplify, "limits": limit or None,
         "budget": budget, "warm_start": warm_start or None, "trials": trials, "program": program,
         "scale": scale, "optimizer": optimizer, "objective": objective or None, "knobs": knobs,

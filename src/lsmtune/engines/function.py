@@ -59,7 +59,7 @@ def function_engine(
         program=name,
         workloads=(_WORKLOAD,),
         catalogue=lambda: catalogue,
-        defaults={"knobs": _ALL, "objective": names[0], "scale": "1"},
+        defaults={"knobs": _ALL, "objective": names[0]},
         metrics=tuple(metric(one, where).name if isinstance(one, str) else one for one in metrics),
         runs_here=times_matter,
         make=lambda _: FunctionEngine(

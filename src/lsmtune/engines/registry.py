@@ -9,17 +9,17 @@ from lsmtune.engines.entry import EngineEntry, checked_entry
 from lsmtune.engines.exports import TOML, ExportFormat
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
-from lsmtune.tables import Cluster
+from lsmtune.tables import EngineSettings
 from lsmtune.workloads import EngineName
 
 
-def make_engine(name: EngineName, program: str, cluster: Cluster | None = None) -> Engine:
+def make_engine(name: EngineName, program: str, settings: EngineSettings | None = None) -> Engine:
     """Return the engine of that name with its program, as a new study without other keys has it.
 
-    `cluster` has the addresses of the user's TiKV. Without it, TiKV runs on this machine at the
-    default ports.
+    `settings` is the table of the engine, such as [tikv].
     """
-    return engine_of(StudySettings(engine=name, program=program, tikv=cluster))
+    table = {} if settings is None else {name: settings}
+    return engine_of(StudySettings.model_validate({"engine": name, "program": program, **table}))
 
 
 def engine_of(spec: StudySettings) -> Engine:

@@ -20,6 +20,7 @@ from lsmtune.reading import parse_json
 from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings, make_spec
+from lsmtune.study_keys import DEFAULT_ENGINE
 from lsmtune.tables import STUDY_NAME, problem_text, study_name
 from lsmtune.trials import Base, Origin, Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.units import parse_scale
@@ -73,12 +74,12 @@ class StoredStudy:
                 f"study {self.name!r}: the engine {self.engine_name!r} is not known; install the "
                 "package that has this engine"
             )
-        return make_spec(self.spec, f"settings of study {self.name!r}")
+        return make_spec(self.spec, f"settings of study {self.name!r}", stored=True)
 
     @property
     def engine_name(self) -> str:
         """The name of its engine, whose package may be gone."""
-        return str(self.spec.get("engine", "rocksdb"))
+        return str(self.spec.get("engine", DEFAULT_ENGINE))
 
     @property
     def base(self) -> Base | None:

@@ -6,6 +6,7 @@ from math import log
 
 import numpy as np
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
@@ -121,7 +122,7 @@ def foretelling(
     Where none is known, or another RocksDB ran there, on one as fast as the runs of the `base`
     tell. None where the simulator is not there, or does not know what the study asks for.
     """
-    if spec.engine != "rocksdb" or not is_installed():
+    if ENGINES[spec.engine].predicted_by is None or not is_installed():
         return None
     if machine is not None and machine.rocksdb not in (None, space.version):
         machine = None

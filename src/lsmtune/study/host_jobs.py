@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 
+from lsmtune.engine_traits import has_versions
 from lsmtune.hosts.compare import short_hash
 from lsmtune.hosts.task import HostInfo, HostResult
 from lsmtune.store.open_runs import LostRun, OpenRun, Rerun, run_of
@@ -154,7 +155,7 @@ def lost_run(row: OpenRun, reason: str) -> LostRun:
 
 def other_engine(study: StoredStudy, found: HostResult, host: str) -> str | None:
     """Return how the RocksDB of a host differs from that of the study; None if it does not."""
-    version = study.engine.get("version") if study.spec.get("engine") == "rocksdb" else None
+    version = study.engine.get("version") if has_versions(study.engine_name) else None
     origin, measured = study.origin, found.result.measurement
     if measured is not None and measured.engine_version in study.libraries:
         # An experiment can compare versions.

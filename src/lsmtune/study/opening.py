@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from lsmtune.described import description
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Borrowed, Engine, EngineFacts, OwnBase
 from lsmtune.engines.option_files import read_base
 from lsmtune.engines.registry import engine_of
@@ -47,8 +48,6 @@ from lsmtune.system.workdir import scratch, sweep_workdirs, workdir
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Workload
 
-_WITH_FAMILIES = ("rocksdb", "simulated")
-"""Engines that tune one column family of the user's OPTIONS file."""
 _COPIED_ROLES = (Role.BASE, Role.TRIAL, Role.REPEAT)
 _NOT_COPIED = (Status.CUT, Status.DISTURBED)
 """Runs that were cut short because of the earlier objective, or were repeated."""
@@ -192,7 +191,7 @@ def _own_base(spec: StudySettings) -> OwnBase | None:
         return None
     text = read_text(Path(spec.base), f"base: {spec.base}")
     options, notes = read_base(text, spec.base, spec.engine)
-    if spec.engine in _WITH_FAMILIES and "family" not in spec.model_fields_set:
+    if "family" in ENGINES[spec.engine].uses and "family" not in spec.model_fields_set:
         check_default_family(options, Path(spec.base), spec.family)
     return OwnBase(options, spec.family, notes)
 
@@ -201,7 +200,7 @@ def _check_family(spec: StudySettings) -> None:
     """Raise UserError for a column family that the study cannot tune."""
     if spec.family == DEFAULT_FAMILY:
         return
-    if spec.engine not in _WITH_FAMILIES:
+    if "family" not in ENGINES[spec.engine].uses:
         raise UserError(
             f"family: not used by engine {spec.engine}; remove ",
             Argument("family", flag="--family (key family)"),

@@ -9,11 +9,11 @@ from statistics import median
 import numpy as np
 
 from lsmtune.batch import BatchLine, read_batch
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.types import Config
 from lsmtune.spec import StudySettings, catalogue_of, load_at
-from lsmtune.spec_defaults import check_system
 from lsmtune.stats import ratio_interval
 from lsmtune.store.records import StoredTrial, complete_trials, undisturbed
 from lsmtune.study.baselines import feed_compared, measure_baseline
@@ -185,7 +185,8 @@ def _check_loads(spec: StudySettings, lines: Sequence[BatchLine]) -> None:
     for load in dict.fromkeys(line.workload for line in lines):
         if (reason := load.cannot_run_on(spec.engine)) is not None:
             raise UserError(reason)
-        check_system(spec.engine, load, spec.program, spec.rocksdb, spec.library)
+        for problem in ENGINES[spec.engine].check(spec.model_copy(update={"workload": load})):
+            raise UserError(problem)
 
 
 def _screened(study: Session) -> list[StoredTrial]:

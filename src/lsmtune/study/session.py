@@ -7,7 +7,6 @@ from fractions import Fraction
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
 from lsmtune.errors import LsmtuneError
-from lsmtune.experiment import VERSION
 from lsmtune.hosts.commander import Hosts
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Settings, Value
@@ -24,6 +23,7 @@ from lsmtune.study.hosts_pool import HostsPool
 from lsmtune.study.ranking import Candidate
 from lsmtune.study.record import StudyRecord
 from lsmtune.study.runner import REPEATS, Done, Listener, NextJob, Pool, Runner, Task, ignore
+from lsmtune.study_keys import VERSION
 from lsmtune.trials import Protocol, TrialResult, TrialSpec, workload_seed
 from lsmtune.workloads import Workload
 

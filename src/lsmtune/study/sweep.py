@@ -8,11 +8,12 @@ from statistics import median
 import numpy as np
 
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.experiment import VERSION, Sweep
+from lsmtune.experiment import Sweep
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.runner import Task
 from lsmtune.study.session import Session
+from lsmtune.study_keys import VERSION
 from lsmtune.trials import Role, Status, TrialResult, workload_seed
 from lsmtune.units import format_duration
 

@@ -17,7 +17,6 @@ from lsmtune.knobs.full_size import inexact
 from lsmtune.knobs.option_names import enumerator
 from lsmtune.knobs.types import Knob, OptionKey, Settings
 from lsmtune.metrics.families import DEFAULT, listed, sizes_of
-from lsmtune.spec_defaults import least_cache_bytes
 from lsmtune.units import GIB, KIB, format_bytes
 from lsmtune.workloads import PRESETS
 
@@ -164,7 +163,7 @@ def _study(log: Inspection, options_path: str, workload: Table) -> TOMLDocument:
     scale, why = _scale(log)
     document.add("scale", tomlkit.item(scale).comment(why))
     if (capacity := log.number("block_cache_capacity")) and capacity >= 1:
-        size = max(int(capacity), least_cache_bytes())
+        size = max(int(capacity), _least_cache_bytes())
         limited = "" if size == int(capacity) else f", the least; the LOG has {int(capacity)} B"
         document.add("cache", tomlkit.item(str(size)).comment(f"{format_bytes(size)}{limited}"))
     document.add(tomlkit.nl())
@@ -209,7 +208,7 @@ def _sizes(log: Inspection) -> Settings:
     named = {name: option.key for name, option in placed if option.form != "derived"}
     found = {name: log.number(key) for name, key in named.items()}
     capacity = log.number("block_cache_capacity")
-    cache = max(capacity, least_cache_bytes()) if capacity and capacity >= 1 else None
+    cache = max(capacity, _least_cache_bytes()) if capacity and capacity >= 1 else None
     known = {**found, "cache_size": cache}
     return {name: int(value) for name, value in known.items() if value is not None}
 
@@ -289,3 +288,8 @@ def _records(log: Inspection) -> tuple[int, str]:
 
 def _clamped(value: float | None, bounds: tuple[int, int], unknown: int) -> int:
     return unknown if value is None else round(min(bounds[1], max(bounds[0], value)))
+
+
+def _least_cache_bytes() -> int:
+    """Return the size of the smallest block cache that a trial can have."""
+    return round(load_catalogue("rocksdb").knob("cache_size").least or 0)

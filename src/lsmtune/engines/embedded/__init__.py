@@ -9,10 +9,12 @@ from typing import Any
 from lsmtune.engines.base import Engine
 from lsmtune.engines.checks import Check, CheckContext, optional_check
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.rocksdb.settings import check_library
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DRIVER
+from lsmtune.study_keys import VERSION
 from lsmtune.workloads import workloads_of
 
 _NAME = "embedded"
@@ -69,7 +71,9 @@ EMBEDDED = EngineEntry(
     program=DRIVER,
     workloads=workloads_of(_NAME),
     catalogue=_catalogue,
-    defaults={"knobs": "all", "objective": "total_s", "scale": "1"},
+    defaults={"knobs": "all", "objective": "total_s"},
+    uses=frozenset({"program", VERSION, "library", "libraries", "cache"}),
+    check=check_library,
     starts=_starts,
     checks=_checks,
     make=_make,

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
+from lsmtune.engine_traits import OnlineTuning
 from lsmtune.engines.base import Engine
 from lsmtune.engines.checks import Check, CheckContext, optional_check
 from lsmtune.engines.entry import EngineEntry
@@ -47,6 +48,8 @@ MYROCKS = EngineEntry(
     defaults={"knobs": "mixed"},
     base_files=BASE_FILES,
     exports=EXPORTS,
+    uses=frozenset({"program", "base", "cache"}),
+    online=OnlineTuning(),
     full_size=False,
     checks=_checks,
     make=_make,

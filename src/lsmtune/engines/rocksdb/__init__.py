@@ -3,14 +3,17 @@
 
 from collections.abc import Iterable
 
+from lsmtune.engine_traits import OnlineTuning
 from lsmtune.engines.base import Engine
 from lsmtune.engines.checks import Check, CheckContext
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.rocksdb.base_files import BASE_FILES
 from lsmtune.engines.rocksdb.exports import EXPORTS
+from lsmtune.engines.rocksdb.settings import check, check_online, for_online, program_of
 from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DB_BENCH
+from lsmtune.study_keys import VERSION
 from lsmtune.workloads import workloads_of
 
 _NAME = "rocksdb"
@@ -44,6 +47,12 @@ ROCKSDB = EngineEntry(
     catalogue=rocksdb_catalogue,
     base_files=BASE_FILES,
     exports=EXPORTS,
+    uses=frozenset({"program", VERSION, "library", "base", "family", "cache"}),
+    complete=program_of,
+    check=check,
+    online=OnlineTuning(check=check_online, space=for_online),
+    has_versions=True,
+    predicted_by="simulated",
     full_size=False,
     assumes_cache=True,
     checks=_checks,

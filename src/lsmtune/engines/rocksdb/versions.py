@@ -6,8 +6,9 @@ from functools import cached_property
 from pathlib import Path
 
 from lsmtune.engines.base import Engine, EngineFacts, Outcome, OwnBase, Places, Watch
-from lsmtune.experiment import VERSION, with_versions
+from lsmtune.experiment import with_versions
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.study_keys import VERSION
 from lsmtune.trials import Base, TrialSpec
 
 

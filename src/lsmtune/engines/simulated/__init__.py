@@ -34,6 +34,7 @@ SIMULATED = EngineEntry(
     catalogue=_catalogue,
     base_files=BASE_FILES,
     exports=(DB_BENCH_FLAGS, OPTIONS),
+    uses=frozenset({"base", "family", "cache"}),
     full_size=False,
     runs_here=False,
     predicts=True,

@@ -13,9 +13,9 @@ from lsmtune.engines.tikv.base_files import BASE_FILES
 from lsmtune.engines.tikv.exports import EXPORTS
 from lsmtune.engines.tikv.names import NAMES
 from lsmtune.engines.tikv.rules import RULES
+from lsmtune.engines.tikv.settings import Cluster, check, cluster_of, suited_knobs
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
 from lsmtune.spec import StudySettings
-from lsmtune.tables import Cluster
 from lsmtune.workloads import workloads_of
 
 _NAME = "tikv"
@@ -34,7 +34,7 @@ def _catalogue() -> Catalogue:
 def _make(spec: StudySettings) -> Engine:
     from lsmtune.engines.tikv.engine import TiKV  # noqa: PLC0415 - only if it runs
 
-    return TiKV(spec.program, spec.tikv or Cluster())
+    return TiKV(spec.program, cluster_of(spec))
 
 
 def _starts(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -67,6 +67,11 @@ TIKV = EngineEntry(
     catalogue=_catalogue,
     base_files=BASE_FILES,
     exports=EXPORTS,
+    uses=frozenset({"program", "base"}),
+    settings=Cluster,
+    one_at_a_time=True,
+    complete=suited_knobs,
+    check=check,
     runs_here=False,
     base_is_users=True,
     starts=_starts,

@@ -10,12 +10,12 @@ from lsmtune.engines.tikv import TIKV
 from lsmtune.engines.tikv.measure import version
 from lsmtune.engines.tikv.node import Node
 from lsmtune.engines.tikv.options import of_store, parse_file, read_settings
+from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.engines.tikv.trial import Trial
 from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.system.launch import from_here
-from lsmtune.tables import Cluster
 from lsmtune.trials import Base, Status, TrialSpec
 
 __all__ = ["TiKV"]

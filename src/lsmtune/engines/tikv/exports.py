@@ -15,12 +15,12 @@ from lsmtune.engines.exports import (
     part_warning,
     without_notes,
 )
+from lsmtune.engines.tikv.settings import cluster_of
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
 from lsmtune.reading import read_text
 from lsmtune.spec import StudySettings
 from lsmtune.system.stand_in import StandIn
-from lsmtune.tables import Cluster
 from lsmtune.trials import Base
 
 
@@ -40,7 +40,7 @@ class TikvToml(ExportFormat):
 
         if named is not None:
             return named_file(named)
-        kept, config = base.given or "", (spec.tikv or Cluster()).config_path
+        kept, config = base.given or "", cluster_of(spec).config_path
         path = config or (Path(spec.base) if spec.base else None)
         if path is None:
             return _part(kept, "the study does not know your tikv.toml")
@@ -69,7 +69,7 @@ class TikvToml(ExportFormat):
         changed = export.changed
         if export.named:
             changed = list(differing(changed, export.new, base, text))
-        status = (export.spec.tikv or Cluster()).status
+        status = cluster_of(export.spec).status
         exported = export_tikv_toml(
             export.knobs_of(export.written),
             export.ground.catalogue.restricted(base),

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from lsmtune.engines.attempt import MOST_CHARACTERS, last_words
 from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.metrics.go_ycsb import YcsbRun, parse_go_ycsb
 from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.system.process import ChildProcess, NoLine
-from lsmtune.tables import Cluster
 from lsmtune.trials import Protocol, Status
 from lsmtune.workloads import Workload
 from lsmtune.workloads.workload import YCSB_FIELDS

@@ -28,6 +28,7 @@ from lsmtune.engines.tikv.options import (
     value_of,
     with_store,
 )
+from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.engines.tikv.status import StatusServer
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import Catalogue
@@ -37,7 +38,6 @@ from lsmtune.system.launch import run_command
 from lsmtune.system.lock import study_lock
 from lsmtune.system.stand_in import Marker, StandIn, state_folder
 from lsmtune.system.workdir import scratch
-from lsmtune.tables import Cluster
 from lsmtune.trials import Base, Status
 
 _POLL_S = 0.05

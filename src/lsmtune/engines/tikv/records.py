@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.system.workdir import create_workdir
-from lsmtune.tables import Cluster
 from lsmtune.workloads import Workload
 
 _FACTS = "records.json"

@@ -20,12 +20,12 @@ from lsmtune.engines.tikv.measure import (
 from lsmtune.engines.tikv.names import NAMES
 from lsmtune.engines.tikv.node import Node, run_told
 from lsmtune.engines.tikv.records import Records, shape_of
+from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.engines.tikv.status import is_busy, settle
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.prometheus import Series
-from lsmtune.tables import Cluster
 from lsmtune.trials import Base, Status, TrialSpec
 
 _COMPACTIONS_OFF = "disable-auto-compactions"

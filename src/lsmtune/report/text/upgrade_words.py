@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lsmtune.analysis.upgrade import Comparison, Upgrade, UpgradeMetric
+from lsmtune.study_keys import VERSION
 from lsmtune.verdict import Side
 
 _PROOFS: dict[Side, str] = {
@@ -49,7 +50,7 @@ def _told(comparison: Comparison, against: str) -> str:
 def upgrade_document(upgrade: Upgrade) -> dict[str, Any]:
     """Return the answer as JSON."""
     return {
-        "rocksdb": upgrade.own,
+        VERSION: upgrade.own,
         "comparisons": upgrade.comparisons,
         "metrics": {
             metric.metric: {
