@@ -142,6 +142,7 @@ TOY = EngineEntry(
     defaults={"knobs": "all", "objective": "write_amp"},
     metrics=METRICS,
     base_files=(INI,),
+    uses=frozenset({"base"}),
     exports=(Ini(), TOML),
     checks=lambda _: [Check("toy", True, "in memory")],
     runs_here=False,
