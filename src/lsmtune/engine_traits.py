@@ -14,10 +14,17 @@ from lsmtune.entries import CONTRACT, Entries, check_contract, one_line
 from lsmtune.errors import unknown_word
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.metrics.definitions import METRICS, Metric, canonical
-from lsmtune.workloads import PRESETS
+from lsmtune.workloads import WORKLOADS, Definition, Workload
+from lsmtune.workloads.known import OPTIONAL, check_workload, name_of
 
 _NAME = r"[a-z][a-z0-9_-]{0,31}"
 _METRIC_NAME = r"[a-z][a-z0-9_]{0,63}"
+_RARE = frozenset({"tombstone_every", "write_skew"})
+"""Parameters that change what records are written. Few engines support them."""
+
+
+def _refuses_nothing(_: Workload) -> str | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +34,19 @@ class EngineTraits:
     name         the name in study files
     summary      what it is, in a few words
     program      the default program; an engine without one has its own name here
-    workloads    names of the workloads that it runs, the default one first
+    workloads    the workloads that it runs, the default one first: names of workloads of lsmtune,
+                 or classes that the engine brings along
     catalogue    its knobs
-    defaults     default values of keys of a study, for workloads that another engine runs, too
+    defaults     default values of keys of a study. Those of a workload replace them if no engine
+                 before this one runs the workload
     metrics      what it measures: names of metrics of lsmtune, and metrics of its own; None: those
                  that lsmtune expects of the workload
     exports      its forms of exported files; the first one is the one to deploy
+    lacks        parameters of these workloads that it does not support
+    refuses      returns why it cannot run a workload with other parameters, or None
+    not_limited  metrics that have no default limit, because it does not measure them
+    counts_reads whether it counts the work of the reads after a workload that only writes
+    needs_flushes  whether its write amplification needs a minimum number of flushes
     full_size    whether trials always have full size, so that no option scales with the data
     runs_here    whether trials use disk and CPU of this host, which are then checked
     predicts     whether its metrics are predictions, not measured
@@ -44,17 +58,27 @@ class EngineTraits:
     name: str
     summary: str
     program: str
-    workloads: tuple[str, ...]
+    workloads: tuple[str | type[Definition], ...]
     catalogue: Callable[[], Catalogue]
     defaults: Mapping[str, Any] = field(default_factory=dict)
     metrics: tuple[str | Metric, ...] | None = None
     exports: tuple[str, ...] = ("toml",)
+    lacks: frozenset[str] = _RARE
+    refuses: Callable[[Workload], str | None] = _refuses_nothing
+    not_limited: frozenset[str] = frozenset()
+    counts_reads: bool = False
+    needs_flushes: bool = False
     full_size: bool = True
     runs_here: bool = True
     predicts: bool = False
     base_is_users: bool = False
     assumes_cache: bool = False
     contract: int = CONTRACT
+
+    @property
+    def workload_names(self) -> tuple[str, ...]:
+        """Names of the workloads that it runs, the default one first."""
+        return tuple(map(name_of, self.workloads))
 
     @property
     def measured(self) -> tuple[str, ...] | None:
@@ -80,9 +104,11 @@ def checked_engine(name: str, found: object) -> EngineTraits:
         raise ValueError("a name has 1 to 32 lowercase letters, digits, dashes and underscores")
     if not found.workloads or not found.exports:
         raise ValueError("it needs at least one workload and one form of exported files")
+    for workload in found.workloads:
+        check_workload(workload)
     for word, names, known in (
-        ("workload", found.workloads, PRESETS),
         ("metric", [one for one in found.metrics or () if isinstance(one, str)], METRICS.built_in),
+        ("parameter", found.lacks, OPTIONAL),
     ):
         if stray := [one for one in names if one not in known]:
             raise ValueError(unknown_word(word, stray[0], known))
@@ -121,7 +147,16 @@ ENGINES: Entries[EngineTraits] = entries.ENGINES
 
 def runs(engine: str, workload: str) -> bool:
     """Return whether an engine runs a workload; UserError if its package cannot be used."""
-    return workload in ENGINES[engine].workloads
+    return workload in ENGINES[engine].workload_names
+
+
+def usual_engine(workload: str) -> str | None:
+    """Return the first engine that runs a workload; None if no installed engine runs it."""
+    for name in ENGINES.built_in:
+        if runs(name, workload):
+            return name
+    found = (entry.name for entry in ENGINES.foreign() if workload in entry.workload_names)
+    return next(found, None)
 
 
 def predicts(engine: str) -> bool:
@@ -131,6 +166,27 @@ def predicts(engine: str) -> bool:
 
 def engines_of(workload: str) -> tuple[str, ...]:
     """Return the engines that run a workload, the usual one first."""
-    usual = PRESETS[workload].engine
-    found = (entry.name for entry in ENGINES.usable() if workload in entry.workloads)
+    if (usual := usual_engine(workload)) is None:
+        return ()
+    found = (entry.name for entry in ENGINES.usable() if workload in entry.workload_names)
     return tuple(dict.fromkeys((usual, *found)))
+
+
+def offered_workloads() -> dict[str, type[Definition]]:
+    """Return the workloads that at least one engine runs, by name."""
+    return {name: one for name, one in WORKLOADS.items() if usual_engine(name) is not None}
+
+
+def refusal(engine: str, load: Workload) -> str | None:
+    """Return why an engine cannot run a workload with its parameters, or None."""
+    entry = ENGINES[engine]
+    for parameter in sorted(entry.lacks):
+        if getattr(load, parameter) is not None:
+            others = [name for name in engines_of(load.name)
+                      if parameter not in ENGINES[name].lacks]  # fmt: skip
+            advice = f", or use one of these engines: {', '.join(others)}" if others else ""
+            return (
+                f"workload.{parameter}: engine {engine} does not support {parameter}; remove it"
+                f"{advice}"
+            )
+    return entry.refuses(load)

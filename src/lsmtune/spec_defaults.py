@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lsmtune.engine_traits import ENGINES, runs
+from lsmtune.engine_traits import ENGINES, runs, usual_engine
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.catalogue import load as load_catalogue
@@ -13,7 +13,7 @@ from lsmtune.objective import Objective
 from lsmtune.tables import suited_knobs
 from lsmtune.trials import Base
 from lsmtune.units import MIB, format_bytes, is_version, parse_size
-from lsmtune.workloads import PRESETS, EngineName, Workload, endless_workloads
+from lsmtune.workloads import WORKLOADS, EngineName, Workload
 
 DRIVER = "lsmdriver"
 """lsmtune's own driver: the program of a study that names a version or a library of RocksDB, and
@@ -54,7 +54,7 @@ BYTES_PER_SYNC = "bytes_per_sync"
 """Option that DBImpl::SetDBOptions turns from 0 into 1 MiB, whatever option it sets."""
 
 _TIMED = "throughput_ops_s"
-"""Default objective if a duration ends the load, and for a running engine."""
+"""Default objective for a running engine."""
 
 
 def with_defaults(given: Any) -> Any:
@@ -68,25 +68,27 @@ def with_defaults(given: Any) -> Any:
         load = load.model_dump()
     table = load if isinstance(load, Mapping) else {"name": load}
     if "name" not in table and (asked_engine := _known(given)) is not None:
-        table = {**table, "name": ENGINES[asked_engine].workloads[0]}
+        table = {**table, "name": ENGINES[asked_engine].workload_names[0]}
         given = {**given, "workload": table}
     name = table.get("name", "fillrandom")
-    if not isinstance(name, str) or name not in PRESETS:
+    if not isinstance(name, str) or name not in WORKLOADS:
         return given
+    engine, usual = _known(given), usual_engine(name)
+    if usual is None and engine is None and given.get("engine") is not None:
+        return given
+    if usual is None:
+        raise UserError(f"workload: no installed engine runs {name}; choose another workload")
     given = with_first_version(given)
-    preset = PRESETS[name]
-    engine = _known(given)
+    definition = WORKLOADS[name]
     if engine is None or not runs(engine, name):
-        engine = preset.engine  # another one is refused below
+        engine = usual  # another one is refused below
     is_driven = any(given.get(key) is not None for key in ("rocksdb", "library"))
     program = DRIVER if engine == "rocksdb" and is_driven else ENGINES[engine].program
     ours: dict[str, Any] = {"engine": engine, "program": program}
-    asked = {
-        "knobs": "families" if table.get("families") else preset.knobs,
-        "objective": _TIMED if table.get("duration_s") else preset.objective,
-    }
-    if engine != preset.engine:
-        asked |= ENGINES[engine].defaults
+    own = {"knobs": definition.knobs_for(table), "objective": definition.objective_for(table)}
+    asked: dict[str, Any] = {key: value for key, value in own.items() if value is not None}
+    of_engine = ENGINES[engine].defaults
+    asked = {**of_engine, **asked} if engine == usual else {**asked, **of_engine}
     if engine == "tikv":
         asked |= {"scale": "1", "knobs": suited_knobs(given.get("tikv"))}
     if given.get("online") is not None:
@@ -140,7 +142,7 @@ def check_system(
         raise UserError(f"{key}: not used by engine {engine}; remove it")
     if others := [*named[1:], *(["program"] if program != DRIVER else [])]:
         raise UserError(f"{key}: not allowed with {others[0]}; remove one of them")
-    if load.preset.needs_db_bench:
+    if load.definition.needs_db_bench:
         raise UserError(
             f"{key}: only db_bench runs the workload {load.name}; remove it, or choose another "
             "workload"
@@ -189,10 +191,11 @@ def check_online(
     """
     if engine not in _LIVE:
         raise UserError(f"online: not supported by engine {engine}; supported: {', '.join(_LIVE)}")
-    if not load.preset.can_be_endless:
+    if not load.definition.can_be_endless:
+        names = ENGINES[engine].workload_names
         raise UserError(
             f"online: the workload {load.name} cannot run for an unlimited time; use one of these "
-            f"workloads: {endless_workloads(engine)}"
+            f"workloads: {', '.join(n for n in names if WORKLOADS[n].can_be_endless)}"
         )
     if (end := next((key for key, value in ends.items() if value is not None), None)) is not None:
         raise UserError(f"{end}: not allowed with [online]; set trials instead")

@@ -14,8 +14,8 @@ from lsmtune.engines.rocksdb.driver.plans import Json, endless_plan, load_plan, 
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.trials import Protocol
-from lsmtune.workloads import PRESETS, Workload
-from lsmtune.workloads.workload import skewed_keys
+from lsmtune.workloads import BUILT_IN, Workload
+from lsmtune.workloads.key_values import skewed_keys
 
 WRITING = ("fillrandom", "overwrite", "updaterandom", "deleterandom", "rangedelete",
            "readwhilewriting", "readrandomwriterandom", "mix")  # fmt: skip
@@ -35,9 +35,7 @@ def groups(plan: Json) -> list[Json]:
 
 
 def test_workloads_that_write_records_have_it() -> None:
-    assert {name for name, preset in PRESETS.items() if "write_skew" in preset.parameters} == {
-        *WRITING
-    }
+    assert {name for name, one in BUILT_IN.items() if "write_skew" in one.parameters} == {*WRITING}
     with pytest.raises(ValidationError, match="readrandom 'write_skew'"):
         Workload(name="readrandom", write_skew=5)
     for wrong in (0, -1, 101):

@@ -67,7 +67,7 @@ def _flags(flag: str, value: Any) -> Iterator[str]:
 
 def _chosen(spec: StudySettings) -> set[str]:
     """Return the settings that stay in the command: without them, `tune` would choose them anew."""
-    is_found_by_name = spec.study is not None or spec.workload.preset.needs_db_bench
+    is_found_by_name = spec.study is not None or spec.workload.definition.needs_db_bench
     return {"optimizer"} if is_found_by_name else {"optimizer", "program"}
 
 

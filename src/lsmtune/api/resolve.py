@@ -18,6 +18,7 @@ from lsmtune.analysis.continuing import FLAGS
 from lsmtune.api.consent import Consent, nobody_to_ask, own_study_file
 from lsmtune.api.continue_study import StoredStudies, followed
 from lsmtune.api.rocksdb_version import name_rocksdb
+from lsmtune.engine_traits import refusal
 from lsmtune.errors import UserError, with_places
 from lsmtune.optimizers.registry import published_name
 from lsmtune.simulator import (
@@ -233,7 +234,7 @@ def _is_simulated(spec: StudySettings) -> bool:
         spec.engine == "rocksdb"
         and is_installed()
         and load.name in MODELLED_WORKLOADS
-        and load.cannot_run_on("simulated") is None
+        and refusal("simulated", load) is None
         and spec.warm_start is None
         and spec.online is None
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.deploy import DB_BENCH_VARIABLE
+from lsmtune.engine_traits import usual_engine
 from lsmtune.engines.libraries.installed import (
     Installed,
     default_engine,
@@ -25,7 +26,7 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.reading import read_text
 from lsmtune.spec_defaults import DB_BENCH, SYSTEM_KEYS
 from lsmtune.units import is_version
-from lsmtune.workloads import PRESETS
+from lsmtune.workloads import WORKLOADS
 
 _INSTALL_DB_BENCH = "`sudo apt-get install rocksdb-tools` installs Debian's db_bench"
 NO_ROCKSDB = (
@@ -66,8 +67,8 @@ def name_rocksdb(
         first, second, *_ = (FLAGS[key] for key in named)
         raise UserError(f"{first}: not allowed with {second}; name one RocksDB")
     name = _workload_name(given)
-    preset = PRESETS.get(name)
-    if given.get("engine", preset.engine if preset else _ENGINE) != _ENGINE:
+    definition = WORKLOADS.get(name)
+    if given.get("engine", (definition and usual_engine(name)) or _ENGINE) != _ENGINE:
         named.pop("program", None)  # this engine has another program
         given.update(named)  # the check of all settings refuses them
     elif named:
@@ -78,7 +79,7 @@ def name_rocksdb(
         given.update(
             _of_stored_study(given.get("study"), stored_settings)
             or ({"program": variable} if variable else {})
-            or ({} if preset and preset.needs_db_bench else _usual(given.get("base"), tell))
+            or ({} if definition and definition.needs_db_bench else _usual(given.get("base"), tell))
         )
         return True
     return False

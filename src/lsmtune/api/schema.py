@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from lsmtune.engine_traits import ENGINES
+from lsmtune.engine_traits import ENGINES, offered_workloads
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.spec import StudySettings
-from lsmtune.workloads import PRESETS, Workload
+from lsmtune.workloads import Workload
 
 Schema = dict[str, Any]
 
@@ -21,7 +21,10 @@ def study_schema() -> Schema:
     """The schema, a draft 2020-12 document: every key with its meaning, default and values."""
     schema = StudySettings.model_json_schema()
     tables = {name: _plain(table) for name, table in schema.pop("$defs", {}).items()}
-    tables["Workload"]["properties"]["name"] |= {"enum": list(PRESETS)}
+    offered = offered_workloads()
+    tables["Workload"]["properties"]["name"] |= {"enum": list(offered)}
+    for own in (one.own for one in offered.values() if one.own is not None):
+        tables["Workload"]["properties"] |= _plain(own.model_json_schema())["properties"]
     top = _plain(schema)
     for name, values in _values().items():
         top["properties"][name] = _with_values(top["properties"][name], values)
@@ -39,7 +42,7 @@ def _values() -> dict[str, Schema]:
         "study": {"pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
         "workload": {
             "default": Workload().name,
-            "anyOf": [{"enum": list(PRESETS)}, {"$ref": "#/$defs/Workload"}],
+            "anyOf": [{"enum": list(offered_workloads())}, {"$ref": "#/$defs/Workload"}],
         },
         "engine": {"enum": list(ENGINES)},
         "scale": {"examples": ["1/64", "1/8", "1"]},

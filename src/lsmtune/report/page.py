@@ -124,9 +124,9 @@ def _method_section(view: StudyView) -> Html:
     """Return how the study measures, in a few sentences."""
     load = view.workload
     shown = {
-        "prepared": load.preset.prepared,
-        "loaded": not load.preset.prepared,
-        "probed": load.preset.prepared and load.kind == "write",
+        "prepared": load.definition.prepared,
+        "loaded": not load.definition.prepared,
+        "probed": load.definition.prepared and load.kind == "write",
         "direct_reads": bool(load.direct_reads),
         "only_reads": load.kind == "read",
         "write_amp": True,

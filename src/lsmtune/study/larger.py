@@ -82,7 +82,7 @@ def verification_plan(
         )
         seconds = pairs[0] * _FASTEST * pair_s, pairs[0] * _SLOWEST * pair_s
     peak = _largest(_PEAK, [*of_base, *of_best])
-    if peak is not None and workload.preset.prepared:
+    if peak is not None and workload.definition.prepared:
         peak += MOST_TEMPLATES * (_largest(_LIVE, of_base) or 0)  # they stay beside the trial
     bytes_at_peak = None if peak is None else ceil(factor * peak)
     return VerificationPlan(workload, (2 * pairs[0], 2 * pairs[1]), seconds, bytes_at_peak)

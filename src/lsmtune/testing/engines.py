@@ -29,7 +29,7 @@ class EngineConformance:
 
     def keys(self, entry: EngineEntry) -> dict[str, Any]:
         """Return the keys of a study with short trials."""
-        return {"engine": entry.name, "workload": {"name": entry.workloads[0]}}
+        return {"engine": entry.name, "workload": {"name": entry.workload_names[0]}}
 
     @pytest.fixture(autouse=True)
     def known(self, entry: EngineEntry, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,13 +56,13 @@ class EngineConformance:
         assert set(entry.exports) <= FILES.keys()
 
     def test_all_its_workloads_have_complete_defaults(self, entry: EngineEntry) -> None:
-        for name in entry.workloads:
+        for name in entry.workload_names:
             made = make_spec({"engine": entry.name, "workload": name}, "")
             assert made.engine == entry.name
             assert made.program == entry.program
             assert entry.catalogue().select(made.knobs)
         default = make_spec({"engine": entry.name}, "")
-        assert default.workload.name == entry.workloads[0]
+        assert default.workload.name == entry.workload_names[0]
 
     def test_its_knobs_have_its_name_and_names_of_their_own(self, entry: EngineEntry) -> None:
         catalogue = entry.catalogue()

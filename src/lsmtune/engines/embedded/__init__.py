@@ -1,16 +1,17 @@
 """The engine embedded: RocksDB, LevelDB and LMDB under lsmtune's driver."""
 # ruff: noqa: PLC0415 - commands that start no engine read the entry
 
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.record_sizes import refused_size
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DRIVER
-from lsmtune.workloads import workloads_of
+from lsmtune.workloads.records import Fillrandom, Fillseq
 
 _NAME = "embedded"
 
@@ -52,9 +53,11 @@ EMBEDDED = EngineEntry(
     name=_NAME,
     summary="RocksDB, LevelDB and LMDB under one driver",
     program=DRIVER,
-    workloads=workloads_of(_NAME),
+    workloads=(Fillrandom, Fillseq),
     catalogue=_catalogue,
     defaults={"knobs": "all", "objective": "total_s", "scale": "1"},
+    lacks=frozenset({"tombstone_every"}),
+    refuses=partial(refused_size, _NAME),
     make=_make,
 )
 """The entry of the engine."""

@@ -1,13 +1,15 @@
 """The engine myrocks: RocksDB in a private MariaDB server, loaded by sysbench."""
 
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.record_sizes import refused_size
 from lsmtune.knobs.catalogue import Catalogue, by_family, read_catalogue, rocksdb_catalogue
 from lsmtune.spec import StudySettings
-from lsmtune.workloads import workloads_of
+from lsmtune.workloads.records import Fillrandom
+from lsmtune.workloads.sql import SQL
 
 _NAME = "myrocks"
 
@@ -32,10 +34,12 @@ MYROCKS = EngineEntry(
     name=_NAME,
     summary="RocksDB in a private MariaDB server",
     program="mariadbd",
-    workloads=workloads_of(_NAME),
+    workloads=(Fillrandom, *SQL),
     catalogue=_catalogue,
     defaults={"knobs": "mixed"},
     exports=("my.cnf",),
+    refuses=partial(refused_size, _NAME),
+    needs_flushes=True,
     full_size=False,
     make=_make,
 )

@@ -6,7 +6,7 @@ from lsmtune.engines.entry import EngineEntry
 from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DB_BENCH
-from lsmtune.workloads import workloads_of
+from lsmtune.workloads.records import RECORDS
 
 _NAME = "rocksdb"
 
@@ -29,9 +29,12 @@ ROCKSDB = EngineEntry(
     name=_NAME,
     summary="RocksDB, by its library or its program db_bench",
     program=DB_BENCH,
-    workloads=workloads_of(_NAME),
+    workloads=RECORDS,
     catalogue=rocksdb_catalogue,
     exports=("options", "db_bench"),
+    lacks=frozenset(),
+    counts_reads=True,
+    needs_flushes=True,
     full_size=False,
     assumes_cache=True,
     make=_make,

@@ -10,10 +10,9 @@ from lsmtune.engines.tikv.rules import RULES
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.tables import Cluster
-from lsmtune.workloads import workloads_of
+from lsmtune.workloads.ycsb import YCSB, YcsbA
 
 _NAME = "tikv"
-_DEFAULT_WORKLOAD = "ycsb_a"
 
 
 @cache
@@ -32,9 +31,11 @@ TIKV = EngineEntry(
     name=_NAME,
     summary="a TiKV of yours",
     program="go-ycsb",
-    workloads=tuple(dict.fromkeys((_DEFAULT_WORKLOAD, *workloads_of(_NAME)))),
+    workloads=tuple(dict.fromkeys((YcsbA, *YCSB))),
     catalogue=_catalogue,
     exports=("tikv-toml",),
+    not_limited=frozenset({"write_amp", "get_missing_p50_us", "get_missing_p99_us"}),
+    needs_flushes=True,
     runs_here=False,
     base_is_users=True,
     make=_make,
