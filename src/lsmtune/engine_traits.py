@@ -106,6 +106,7 @@ def checked_engine(name: str, found: object) -> EngineTraits:
         raise ValueError("it needs at least one workload and one form of exported files")
     for workload in found.workloads:
         check_workload(workload)
+        _check_defaults(found, WORKLOADS[workload] if isinstance(workload, str) else workload)
     for word, names, known in (
         ("metric", [one for one in found.metrics or () if isinstance(one, str)], METRICS.built_in),
         ("parameter", found.lacks, OPTIONAL),
@@ -129,6 +130,13 @@ def _check_metrics(metrics: Sequence[Metric]) -> None:
             raise ValueError(
                 f"lsmtune has a metric {metric.name!r}; name that one, or choose another name"
             )
+
+
+def _check_defaults(entry: EngineTraits, workload: type[Definition]) -> None:
+    """Raise ValueError if neither a workload nor its engine has a default of a key."""
+    for key in ("knobs", "objective"):
+        if getattr(workload, key) is None and key not in entry.defaults:
+            raise ValueError(f"its defaults need {key}, because {workload.name} has none")
 
 
 def _check_catalogue(entry: EngineTraits) -> None:

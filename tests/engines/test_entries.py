@@ -15,7 +15,7 @@ from lsmtune.engines.registry import add_engine, entry_of
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.workloads import BUILT_IN
+from lsmtune.workloads import WORKLOADS
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 OWN = ["rocksdb", "myrocks", "embedded", "tikv", "simulated"]
@@ -31,7 +31,7 @@ def test_an_entry_of_lsmtune_is_complete(name: str) -> None:
     entry = entry_of(name)
     assert entry.name == name
     assert entry.summary
-    assert all(load in BUILT_IN for load in entry.workload_names)
+    assert all(load in WORKLOADS.built_in for load in entry.workload_names)
     assert StudySettings(engine=name).workload.name == entry.workload_names[0]
     assert StudySettings(engine=name).program == entry.program
     assert entry.catalogue().engine == name
@@ -47,7 +47,7 @@ def test_help_names_the_forms_of_all_engines(capsys: pytest.CaptureFixture[str])
 def test_each_workload_is_run_by_its_engine_first() -> None:
     for engine in ("rocksdb", "myrocks", "tikv"):
         assert any(usual_engine(name) == engine for name in entry_of(engine).workload_names)
-    for name in BUILT_IN.keys() - {"benchmark"}:
+    for name in WORKLOADS.built_in.keys() - {"benchmark"}:
         assert engines_of(name)[0] == usual_engine(name)
         assert all(runs(engine, name) for engine in engines_of(name))
     assert engines_of("fillrandom") == ("rocksdb", "myrocks", "embedded", "simulated")
@@ -102,6 +102,10 @@ def test_a_package_that_cannot_be_used_is_one_check(
     assert "lsmtune itself" in causes["engine myrocks"]
     assert "'speed'" in causes["engine odd"]
     assert "ZeroDivisionError" in causes["engine bare"]
+    assert "the workload fillrandom" in causes["engine taken"]
+    assert "'both'" in causes["engine kindless"]
+    assert "the parameter num" in causes["engine shadow"]
+    assert "3" in causes["engine untyped"]
 
 
 def test_a_package_that_cannot_be_used_breaks_nothing_else(

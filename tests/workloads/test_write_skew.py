@@ -14,7 +14,7 @@ from lsmtune.engines.rocksdb.driver.plans import Json, endless_plan, load_plan, 
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.trials import Protocol
-from lsmtune.workloads import BUILT_IN, Workload
+from lsmtune.workloads import WORKLOADS, Workload
 from lsmtune.workloads.key_values import skewed_keys
 
 WRITING = ("fillrandom", "overwrite", "updaterandom", "deleterandom", "rangedelete",
@@ -35,7 +35,9 @@ def groups(plan: Json) -> list[Json]:
 
 
 def test_workloads_that_write_records_have_it() -> None:
-    assert {name for name, one in BUILT_IN.items() if "write_skew" in one.parameters} == {*WRITING}
+    assert {name for name, one in WORKLOADS.built_in.items() if "write_skew" in one.parameters} == {
+        *WRITING
+    }
     with pytest.raises(ValidationError, match="readrandom 'write_skew'"):
         Workload(name="readrandom", write_skew=5)
     for wrong in (0, -1, 101):

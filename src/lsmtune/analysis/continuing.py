@@ -40,7 +40,9 @@ def continue_command(spec: StudySettings) -> str | None:
         return other_optimizer_command(spec.name)
     settings = spec.model_dump(mode="json")
     given = {key: settings[key] for key in FLAGS if settings.get(key) is not None}
-    given |= {"workload": spec.workload.name, "num": spec.workload.num}
+    given |= {"workload": spec.workload.name}
+    if spec.workload.definition.has("num"):
+        given |= {"num": spec.workload.num}
     if spec.engine != "rocksdb" or spec.program == DRIVER:
         del given["program"]
     if not _gives(given, spec):

@@ -35,6 +35,7 @@ from lsmtune.report.study_facts import study_facts
 from lsmtune.report.text.claim_text import ClaimText, claim_text
 from lsmtune.report.tree import stalls, trees
 from lsmtune.simulator import MODELLED_VERSION
+from lsmtune.workloads.key_values import Fills
 
 _PLOT = 'class="plot"'
 _METHOD = PageTexts(__package__, "method")
@@ -125,7 +126,7 @@ def _method_section(view: StudyView) -> Html:
     load = view.workload
     shown = {
         "prepared": load.definition.prepared,
-        "loaded": not load.definition.prepared,
+        "loaded": isinstance(load.definition, Fills),
         "probed": load.definition.prepared and load.kind == "write",
         "direct_reads": bool(load.direct_reads),
         "only_reads": load.kind == "read",

@@ -53,7 +53,7 @@ def workload_at(spec: StudySettings, scale: Fraction) -> Workload:
     larger = {
         name: max(least, round(size * factor))
         for name, (size, least) in sizes.items()
-        if size is not None
+        if size is not None and (load.definition.stores_all or load.definition.has(name))
     }
     return load.model_copy(update=larger)
 

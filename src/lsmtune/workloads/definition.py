@@ -133,7 +133,7 @@ class Definition:
 
         0 if the workload does not say how much data it has.
         """
-        return 0
+        return self.written_bytes or 0
 
     @property
     def live_records(self) -> float | None:

@@ -1,7 +1,7 @@
 """The workloads by name: those of lsmtune, and those that engines of other packages bring along."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, get_args
 
 from lsmtune.entries import Known
@@ -13,12 +13,10 @@ from lsmtune.workloads.ycsb import YCSB
 
 _NAME = r"[a-z][a-z0-9_]{0,31}"
 
-_BUILT_IN: tuple[type[Definition], ...] = (*RECORDS, *SQL, *YCSB, Benchmark)
-
-BUILT_IN: Mapping[str, type[Definition]] = {one.name: one for one in _BUILT_IN}
+_OWN: tuple[type[Definition], ...] = (*RECORDS, *SQL, *YCSB, Benchmark)
 """The workloads of lsmtune."""
 
-OPTIONAL = frozenset(name for one in BUILT_IN.values() for name in one.parameters)
+OPTIONAL = frozenset(name for one in _OWN for name in one.parameters)
 """Parameters of `Workload` that only some workloads have."""
 
 
@@ -26,7 +24,7 @@ def _of_entry(entry: Any) -> Iterator[tuple[str, type[Definition]]]:
     return ((one.name, one) for one in entry.workloads if not isinstance(one, str))
 
 
-WORKLOADS: Known[type[Definition]] = Known(BUILT_IN, _of_entry)
+WORKLOADS: Known[type[Definition]] = Known({one.name: one for one in _OWN}, _of_entry)
 """The workloads by name."""
 
 
@@ -38,8 +36,8 @@ def name_of(workload: str | type[Definition]) -> str:
 def check_workload(workload: object) -> None:
     """Raise ValueError if an engine of another package cannot have this workload."""
     if isinstance(workload, str):
-        if workload not in BUILT_IN:
-            raise ValueError(unknown_word("workload", workload, BUILT_IN))
+        if workload not in WORKLOADS.built_in:
+            raise ValueError(unknown_word("workload", workload, WORKLOADS.built_in))
         return
     if not (isinstance(workload, type) and issubclass(workload, Definition)):
         raise ValueError(f"a workload is neither a name nor a class of Definition: {workload!r}")
@@ -49,7 +47,7 @@ def check_workload(workload: object) -> None:
             f"the name {name!r} of a workload is not allowed; use 1 to 32 lowercase letters, "
             "digits and underscores"
         )
-    if BUILT_IN.get(name, workload) is not workload:
+    if WORKLOADS.built_in.get(name, workload) is not workload:
         raise ValueError(f"lsmtune itself has the workload {name}")
     _check_members(workload)
 

@@ -140,7 +140,8 @@ class Workload(BaseModel):
         filled = {name: value for name, value in defaults.items() if given.get(name) is None}
         load = handler({**rest, **filled})
         if definition.own is not None:
-            load._own = _own_parameters(definition.own, given)
+            mine = {name: value for name, value in given.items() if name in own}
+            load._own = _own_parameters(definition.own, mine)
         return load
 
     @model_serializer(mode="wrap")
@@ -298,9 +299,8 @@ def _is_set(given: Mapping[str, Any], name: str) -> bool:
 
 def _own_parameters(own: type[Parameters], given: Mapping[str, Any]) -> Parameters:
     """Return the checked parameters of another package; ValueError names the first wrong one."""
-    mine = {name: value for name, value in given.items() if name in own.model_fields}
     try:
-        return own.model_validate(mine)
+        return own.model_validate(given)
     except ValidationError as error:
         first: dict[str, Any] = dict(error.errors()[0])
         key = ".".join(map(str, first["loc"]))
