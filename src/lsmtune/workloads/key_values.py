@@ -233,7 +233,7 @@ class Reads(Records):
         return self.load.num * (self.load.present or 1.0)
 
 
-class MixedReads(Records):
+class ReadsAndWrites(Records):
     """A workload that reads and writes in a store that was filled before."""
 
     objective = "balanced"

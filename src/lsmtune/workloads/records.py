@@ -15,8 +15,8 @@ from lsmtune.workloads.key_values import (
     TOMBSTONES,
     Fills,
     Json,
-    MixedReads,
     Reads,
+    ReadsAndWrites,
     Writes,
 )
 
@@ -84,7 +84,7 @@ class Overwrite(Writes):
         return self.load.num * 1.0
 
 
-class Updaterandom(MixedReads):
+class Updaterandom(ReadsAndWrites):
     """Read-modify-writes."""
 
     name = "updaterandom"
@@ -190,7 +190,7 @@ class Scanlong(Reads):
     operations = _SCAN
 
 
-class Readwhilewriting(MixedReads):
+class Readwhilewriting(ReadsAndWrites):
     """Gets next to a writer."""
 
     name = "readwhilewriting"
@@ -214,7 +214,7 @@ class Readwhilewriting(MixedReads):
         return {"keys": super().keys()["keys"]}
 
 
-class Readrandomwriterandom(MixedReads):
+class Readrandomwriterandom(ReadsAndWrites):
     """Gets and overwrites."""
 
     name = "readrandomwriterandom"
@@ -239,7 +239,7 @@ class Readrandomwriterandom(MixedReads):
         return {"get": gets, "put": 100 - gets}
 
 
-class MixOfOperations(MixedReads):
+class MixOfOperations(ReadsAndWrites):
     """Gets, puts and scans."""
 
     name = "mix"
@@ -292,7 +292,7 @@ class MixOfOperations(MixedReads):
         return {kind: round(share * _SHARES) for kind, share in self.shares.items()}
 
 
-class Mixgraph(MixedReads):
+class Mixgraph(ReadsAndWrites):
     """Facebook's ZippyDB."""
 
     name = "mixgraph"
@@ -309,7 +309,7 @@ class Mixgraph(MixedReads):
         return _ZIPPYDB
 
 
-class Trace(MixedReads):
+class Trace(ReadsAndWrites):
     """A recorded trace."""
 
     name = "trace"

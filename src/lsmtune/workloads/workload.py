@@ -11,6 +11,7 @@ from pydantic import (
     Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
+    SerializationInfo,
     SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
@@ -142,16 +143,23 @@ class Workload(BaseModel):
         if definition.own is not None:
             mine = {name: value for name, value in given.items() if name in own}
             load._own = _own_parameters(definition.own, mine)
+        if (problem := next(load.definition.problems(), None)) is not None:
+            raise ValueError(problem)
         return load
 
     @model_serializer(mode="wrap")
-    def _stored(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _stored(
+        self, handler: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> dict[str, Any]:
         """Return the parameters. Those of another package follow the usual ones."""
         found: dict[str, Any] = handler(self)
         definition = self.definition
         if not definition.stores_all:
             found = {n: v for n, v in found.items() if n == "name" or definition.has(n)}
-        return found if self._own is None else {**found, **self._own.model_dump(mode="json")}
+        if self._own is None:
+            return found
+        own = self._own.model_dump(mode="json", exclude_none=info.exclude_none or False)
+        return {**found, **own}
 
     @field_validator("name")
     @classmethod
@@ -159,12 +167,6 @@ class Workload(BaseModel):
         if name not in WORKLOADS:
             raise ValueError(unknown_word("workload", name, WORKLOADS))
         return name
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        if (problem := next(self.definition.problems(), None)) is not None:
-            raise ValueError(problem)
-        return self
 
     @property
     def definition(self) -> Definition:
