@@ -26,8 +26,7 @@ class KeyValues(Definition):
     """A workload of keys and values.
 
     By default, a client does one operation per `records_per_operation` records: reads from the
-    disk take longer than writes. `write_share` is the share of the operations that write, if it
-    does not follow from the parameters.
+    disk take longer than writes.
     """
 
     of_records = defaults(dict.fromkeys(OF_RECORDS))
