@@ -17,13 +17,17 @@ from typing import Any
 import pytest
 
 from fakes.guests import install, install_broken
+from lsmtune.batch import parse_batch
 from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.registry import entry_of
+from lsmtune.errors import UserError
 from lsmtune.optimizers.base import Optimizer
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.database import DATABASE
+from lsmtune.store.home import Home
 from lsmtune.testing.engines import EngineConformance
 from lsmtune.testing.optimizers import OptimizerConformance
 
@@ -33,6 +37,13 @@ TUNE = ["tune", "--engine", "toy", "--num", "4000", "--optimizer", "halving", "-
         "--study", "s"]  # fmt: skip
 
 Asked = Callable[..., Any]
+
+
+def run_quietly(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    """Run a command and return what it printed."""
+    capsys.readouterr()
+    assert run(list(command)) == 0
+    return capsys.readouterr().out
 
 
 def put(site: Path, patch: pytest.MonkeyPatch) -> None:
@@ -176,6 +187,65 @@ def test_tuning_starts_from_a_file_of_the_package(
 
 
 @pytest.mark.usefixtures("toy")
+def test_its_own_workload_has_its_own_parameter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def asked(*command: str) -> Any:
+        assert run([*command, "--json", "--home", "home"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    amplification = {}
+    for share in (0.0, 0.95):
+        load = {"name": "hotwrites", "num": 3000, "hot_share": share}
+        table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in load.items())
+        name = f"s{share:g}".replace(".", "-")
+        Path("study.toml").write_text(f'study = "{name}"\ntrials = 2\n[workload]\n{table}')
+        assert asked("tune", "study.toml", "--dry-run")["workload"] == load
+        shown = asked("tune", "study.toml", "--pairs", "0")
+        amplification[share] = shown["base"]["metrics"]["write_amp"]
+        with Home(Path("home"), create=False) as stored:
+            study = stored.study(name)
+        assert study.spec["workload"] == load
+        assert study.settings.engine == "toy"
+        assert study.settings.workload.own is not None
+    assert amplification[0.95] != amplification[0.0]
+    (listed,) = json.loads(run_quietly(capsys, "workloads", "hotwrites", "--json"))
+    assert listed["engines"] == ["toy"]
+    assert listed["parameters"] == {"num": 4000, "hot_share": 0.9}
+    schema = json.loads(run_quietly(capsys, "schema"))
+    assert "hotwrites" in schema["$defs"]["Workload"]["properties"]["name"]["enum"]
+    assert schema["$defs"]["Workload"]["properties"]["hot_share"]["maximum"] == 1
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"hot_share": 2}, r"hot_share: .*1"),
+        ({"hot_shar": 0.5}, "hotwrites 'hot_shar'.*'hot_share'"),
+        ({"value_size": 99}, "hotwrites 'value_size'.*num, hot_share"),
+        ({"mix": {"get": 1}}, "hotwrites 'mix'"),
+    ],
+)
+def test_wrong_parameters_of_its_workload_are_refused(more: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        make_spec({"workload": {"name": "hotwrites", **more}}, "study.toml")
+    made = make_spec({"workload": "hotwrites"}, "study.toml")
+    assert (made.engine, made.knobs, made.objective) == ("toy", "all", ("write_amp",))
+    assert made.workload.model_dump() == {"name": "hotwrites", "num": 4000, "hot_share": 0.9}
+    again = StudySettings.model_validate_json(made.model_dump_json())
+    assert again == made
+    other = make_spec({"workload": {"name": "hotwrites", "hot_share": 0.5}}, "study.toml")
+    assert other.workload != made.workload
+    assert other.changed_since(made) == ["workload"]
+    (line,) = parse_batch('{"workload": {"name": "hotwrites", "num": 2000}}', "batch")
+    assert (line.engine, line.workload.num) == ("toy", 2000)
+    assert json.loads(line.to_json())["workload"]["hot_share"] == 0.9
+
+
+@pytest.mark.usefixtures("toy")
 def test_an_experiment_has_the_metrics_of_the_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -263,6 +333,32 @@ def test_a_study_is_read_without_the_package(
         assert code == 2
         assert "lsmtune-toy 1.0" in said
         assert "Traceback" not in said
+
+
+def test_a_study_of_its_own_workload_is_read_without_the_package(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ["--home", str(tmp_path / "home")]
+    file = tmp_path / "study.toml"
+    file.write_text('study = "h"\ntrials = 2\npairs = 0\n[workload]\nname = "hotwrites"\n')
+    with pytest.MonkeyPatch.context() as patch:
+        put(tmp_path / "site", patch)
+        assert run(["tune", str(file), *at]) == 0
+        shown = run_quietly(capsys, "show", "h", "--json", *at)
+    (alone, report) = without_packages(
+        ["show", "h", "--json", *at], ["report", "h", "-o", str(tmp_path / "page.html"), *at]
+    )
+    assert alone[:2] == (0, shown)
+    assert report[0] == 0
+    assert "hot share: 0.9" in (tmp_path / "page.html").read_text()
+    with closing(sqlite3.connect(tmp_path / "home" / DATABASE)) as database, database:
+        place = "$.described.workloads[2].own"
+        database.execute(
+            "UPDATE study SET engine = json_set(engine, ?, json('[\"num\"]'))", (place,)
+        )
+    ((code, _, said),) = without_packages(["show", "h", *at])
+    assert (code, len(said.splitlines())) == (2, 1)
+    assert "workloads" in said
 
 
 def test_a_damaged_description_is_one_sentence(home: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lsmtune.engine_traits import ENGINES, engines_of, runs
+from lsmtune.engine_traits import ENGINES, engines_of, runs, usual_engine
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.possible import is_possible, possible_text
@@ -62,7 +62,7 @@ class BatchLine:
             **self.others,
             "id": self.id,
             "workload": self.workload.model_dump(exclude_none=True),
-            **({} if self.engine == self.workload.preset.engine else {"engine": self.engine}),
+            **({} if self.engine == usual_engine(self.workload.name) else {"engine": self.engine}),
             **({} if self.rocksdb is None else {VERSION: self.rocksdb}),
             **({} if self.host is None else {"host": self.host}),
             "knobs": dict(self.knobs),
@@ -134,7 +134,7 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
     if not isinstance(knobs, dict) or not isinstance(metrics, dict):
         raise UserError("knobs, metrics: use JSON objects of names and values")
     metrics = {name: value for name, value in metrics.items() if value is not None}
-    engine = document.get("engine", workload.preset.engine)
+    engine = document.get("engine", usual_engine(workload.name))
     if not isinstance(engine, str) or engine not in ENGINES or not runs(engine, workload.name):
         allowed = ", ".join(engines_of(workload.name))
         raise UserError(

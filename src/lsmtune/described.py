@@ -15,6 +15,7 @@ from lsmtune.knobs.catalogue import Catalogue, Preset
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import Metric
 from lsmtune.tables import EngineSettings
+from lsmtune.workloads.described import DescribedWorkload, described
 
 _METRIC = TypeAdapter(Metric)
 
@@ -42,12 +43,14 @@ class _Description(BaseModel):
     package: str | None
     summary: str
     program: str
-    workloads: tuple[str, ...]
+    workloads: tuple[str | DescribedWorkload, ...]
     knobs: tuple[Knob, ...]
     presets: tuple[Preset, ...]
     notes: tuple[str, ...] = ()
     defaults: dict[str, Value] = {}
     metrics: tuple[str | dict[str, Any], ...] | None = None
+    not_limited: frozenset[str] = frozenset()
+    counts_reads: bool = False
     full_size: bool = True
     runs_here: bool = True
     predicts: bool = False
@@ -65,7 +68,7 @@ def description(engine: str) -> dict[str, Any] | None:
         package=ENGINES.package(engine),
         summary=entry.summary,
         program=entry.program,
-        workloads=entry.workloads,
+        workloads=tuple(map(described, entry.workloads)),
         knobs=catalogue.knobs,
         presets=catalogue.presets,
         notes=catalogue.notes,
@@ -73,6 +76,8 @@ def description(engine: str) -> dict[str, Any] | None:
         metrics=None
         if metrics is None
         else tuple(one if isinstance(one, str) else _kept(one) for one in metrics),
+        not_limited=entry.not_limited,
+        counts_reads=entry.counts_reads,
         full_size=entry.full_size,
         runs_here=entry.runs_here,
         predicts=entry.predicts,
@@ -105,11 +110,15 @@ def remember_engine(engine: str, kept: object, study: str) -> None:
             name=engine,
             summary=found.summary,
             program=found.program,
-            workloads=found.workloads,
+            workloads=tuple(
+                one if isinstance(one, str) else one.definition() for one in found.workloads
+            ),
             catalogue=lambda: catalogue,
             defaults=found.defaults,
             metrics=metrics,
             settings=KeptTable,
+            not_limited=found.not_limited,
+            counts_reads=found.counts_reads,
             full_size=found.full_size,
             runs_here=found.runs_here,
             predicts=found.predicts,

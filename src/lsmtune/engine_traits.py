@@ -18,13 +18,20 @@ from lsmtune.metrics.definitions import METRICS, Metric, canonical
 from lsmtune.study_keys import STUDY_KEYS, VERSION
 from lsmtune.tables import EngineSettings
 from lsmtune.trials import Base
-from lsmtune.workloads import PRESETS
+from lsmtune.workloads import WORKLOADS, Definition, Workload
+from lsmtune.workloads.known import OPTIONAL, check_workload, name_of
 
 if TYPE_CHECKING:
     from lsmtune.spec import StudySettings
 
 _NAME = r"[a-z][a-z0-9_-]{0,31}"
 _METRIC_NAME = r"[a-z][a-z0-9_]{0,63}"
+_RARE = frozenset({"tombstone_every", "write_skew"})
+"""Parameters that change what records are written. Few engines support them."""
+
+
+def _refuses_nothing(_: Workload) -> str | None:
+    return None
 
 
 OWN_KEYS = frozenset({"program", VERSION, "library", "libraries", "base", "family", "cache"})
@@ -65,9 +72,11 @@ class EngineTraits:
     name         the name in study files
     summary      what it is, in a few words
     program      the default program; an engine without one has its own name here
-    workloads    names of the workloads that it runs, the default one first
+    workloads    the workloads that it runs, the default one first: names of workloads of lsmtune,
+                 or classes that the engine brings along
     catalogue    its knobs
-    defaults     default values of keys of a study, for workloads that another engine runs, too
+    defaults     default values of keys of a study. Those of a workload replace them if no engine
+                 before this one runs the workload
     metrics      what it measures: names of metrics of lsmtune, and metrics of its own; None: those
                  that lsmtune expects of the workload
     uses         those of `OWN_KEYS` that it reads; a study has no others
@@ -79,6 +88,11 @@ class EngineTraits:
                  Experiments can compare versions
     predicted_by  name of the engine that predicts its trials; None: none does
     one_at_a_time  whether only one run may go on, on this host and elsewhere
+    lacks        parameters of these workloads that it does not support
+    refuses      returns why it cannot run a workload with other parameters, or None
+    not_limited  metrics that have no default limit, because it does not measure them
+    counts_reads whether it counts the work of the reads after a workload that only writes
+    needs_flushes  whether its write amplification needs a minimum number of flushes
     full_size    whether trials always have full size, so that no option scales with the data
     runs_here    whether trials use disk and CPU of this host, which are then checked
     predicts     whether its metrics are predictions, not measured
@@ -90,7 +104,7 @@ class EngineTraits:
     name: str
     summary: str
     program: str
-    workloads: tuple[str, ...]
+    workloads: tuple[str | type[Definition], ...]
     catalogue: Callable[[], Catalogue]
     defaults: Mapping[str, Any] = field(default_factory=dict)
     metrics: tuple[str | Metric, ...] | None = None
@@ -102,12 +116,22 @@ class EngineTraits:
     has_versions: bool = False
     predicted_by: str | None = None
     one_at_a_time: bool = False
+    lacks: frozenset[str] = _RARE
+    refuses: Callable[[Workload], str | None] = _refuses_nothing
+    not_limited: frozenset[str] = frozenset()
+    counts_reads: bool = False
+    needs_flushes: bool = False
     full_size: bool = True
     runs_here: bool = True
     predicts: bool = False
     base_is_users: bool = False
     assumes_cache: bool = False
     contract: int = CONTRACT
+
+    @property
+    def workload_names(self) -> tuple[str, ...]:
+        """Names of the workloads that it runs, the default one first."""
+        return tuple(map(name_of, self.workloads))
 
     @property
     def measured(self) -> tuple[str, ...] | None:
@@ -133,16 +157,18 @@ def checked_engine(name: str, found: object) -> EngineTraits:
         raise ValueError("a name has 1 to 32 lowercase letters, digits, dashes and underscores")
     if not found.workloads:
         raise ValueError("it needs at least one workload")
-    if stray := sorted(found.uses - OWN_KEYS):
-        raise ValueError(unknown_word("key", stray[0], sorted(OWN_KEYS)))
+    for workload in found.workloads:
+        check_workload(workload)
+        _check_defaults(found, WORKLOADS[workload] if isinstance(workload, str) else workload)
     if found.settings is not None:
         if not issubclass(found.settings, EngineSettings):
             raise ValueError("its settings are no subclass of EngineSettings")
         if name in STUDY_KEYS:
             raise ValueError(f"it has a table, but {name} is a key of every study")
     for word, names, known in (
-        ("workload", found.workloads, PRESETS),
         ("metric", [one for one in found.metrics or () if isinstance(one, str)], METRICS.built_in),
+        ("parameter", found.lacks, OPTIONAL),
+        ("key", found.uses, OWN_KEYS),
     ):
         if stray := [one for one in names if one not in known]:
             raise ValueError(unknown_word(word, stray[0], known))
@@ -165,6 +191,13 @@ def _check_metrics(metrics: Sequence[Metric]) -> None:
             )
 
 
+def _check_defaults(entry: EngineTraits, workload: type[Definition]) -> None:
+    """Raise ValueError if neither a workload nor its engine has a default of a key."""
+    for key in ("knobs", "objective"):
+        if getattr(workload, key) is None and key not in entry.defaults:
+            raise ValueError(f"its defaults need {key}, because {workload.name} has none")
+
+
 def _check_catalogue(entry: EngineTraits) -> None:
     """Raise ValueError if the entry gives no catalogue of its engine."""
     try:
@@ -181,7 +214,16 @@ ENGINES: Entries[EngineTraits] = entries.ENGINES
 
 def runs(engine: str, workload: str) -> bool:
     """Return whether an engine runs a workload; UserError if its package cannot be used."""
-    return workload in ENGINES[engine].workloads
+    return workload in ENGINES[engine].workload_names
+
+
+def usual_engine(workload: str) -> str | None:
+    """Return the first engine that runs a workload; None if no installed engine runs it."""
+    for name in ENGINES.built_in:
+        if runs(name, workload):
+            return name
+    found = (entry.name for entry in ENGINES.foreign() if workload in entry.workload_names)
+    return next(found, None)
 
 
 def predicts(engine: str) -> bool:
@@ -196,6 +238,27 @@ def has_versions(engine: object) -> bool:
 
 def engines_of(workload: str) -> tuple[str, ...]:
     """Return the engines that run a workload, the usual one first."""
-    usual = PRESETS[workload].engine
-    found = (entry.name for entry in ENGINES.usable() if workload in entry.workloads)
+    if (usual := usual_engine(workload)) is None:
+        return ()
+    found = (entry.name for entry in ENGINES.usable() if workload in entry.workload_names)
     return tuple(dict.fromkeys((usual, *found)))
+
+
+def offered_workloads() -> dict[str, type[Definition]]:
+    """Return the workloads that at least one engine runs, by name."""
+    return {name: one for name, one in WORKLOADS.items() if usual_engine(name) is not None}
+
+
+def refusal(engine: str, load: Workload) -> str | None:
+    """Return why an engine cannot run a workload with its parameters, or None."""
+    entry = ENGINES[engine]
+    for parameter in sorted(entry.lacks):
+        if getattr(load, parameter) is not None:
+            others = [name for name in engines_of(load.name)
+                      if parameter not in ENGINES[name].lacks]  # fmt: skip
+            advice = f", or use one of these engines: {', '.join(others)}" if others else ""
+            return (
+                f"workload.{parameter}: engine {engine} does not support {parameter}; remove it"
+                f"{advice}"
+            )
+    return entry.refuses(load)

@@ -209,7 +209,11 @@ class Known(Mapping[str, T]):
         return len(list(iter(self)))
 
     def _foreign(self) -> dict[str, T]:
-        return {name: thing for e in ENGINES.foreign() for name, thing in self._of_entry(e)}
+        found: dict[str, T] = {}
+        for entry in ENGINES.foreign():
+            for name, thing in self._of_entry(entry):
+                found.setdefault(name, thing)  # engines that are here come before described ones
+        return found
 
 
 def _imported(place: str) -> Any:

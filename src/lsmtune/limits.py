@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, isfinite, log, sqrt
 from typing import Literal
 
-from lsmtune.engine_traits import ENGINES
+from lsmtune.engine_traits import ENGINES, EngineTraits
 from lsmtune.errors import UserError
 from lsmtune.metrics.definitions import METRICS, Metric, canonical, metric
 from lsmtune.stats import half_width
 from lsmtune.units import format_bytes, parse_size
-from lsmtune.workloads import EngineName, Kind, Workload
-from lsmtune.workloads.operations import READS, own_operations, probed_operations
+from lsmtune.workloads import PROBED, READS, EngineName, Kind, Workload
 
 _SMALLEST_FACTOR = 0.01
 """A grown bound is not 0, because a factor 0 is not allowed."""
@@ -130,13 +129,13 @@ def default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
     amplification of building its database. What the engine does not measure has no limit.
     """
     limits = [_default("throughput_ops_s", ">=", 0.95)]
-    own = own_operations(load, engine)
+    entry, own = ENGINES[engine], load.definition.measured_kinds
     limits += [_default(f"{kind}_{rank}_us") for kind in own for rank in _ranks(kind)]
     limits += [_default("live_sst_bytes")]
-    if load.kind == "read" and engine != "tikv":
+    if load.kind == "read":
         limits += [_default("write_amp")]
-    probed = [kind for kind in probed_operations(load, engine) if kind not in own]
-    if engine in _COUNTING:
+    probed = [kind for kind in PROBED if kind not in own] if load.kind == "write" else []
+    if entry.counts_reads:
         limits += [_COUNTED[kind] for kind in probed]
     else:
         limits += [
@@ -144,8 +143,12 @@ def default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
             for kind in probed
             for rank in _ranks(kind)
         ]
-    measured = ENGINES[engine].measured
-    return tuple(limit for limit in limits if measured is None or limit.metric in measured)
+    return tuple(limit for limit in limits if _measures(entry, limit.metric))
+
+
+def _measures(entry: EngineTraits, name: str) -> bool:
+    """Return whether an engine measures a metric that has a default limit."""
+    return name not in entry.not_limited and (entry.measured is None or name in entry.measured)
 
 
 def no_default_limits(load: Workload, engine: EngineName) -> tuple[str, ...]:
@@ -165,10 +168,6 @@ def _default(name: str, relation: Literal["<=", ">="] = "<=", bound: float = 1.1
 
 def _ranks(kind: str) -> tuple[str, ...]:
     return ("p50", "p99") if kind in READS else ("p99",)
-
-
-_COUNTING: tuple[EngineName, ...] = ("rocksdb",)
-"""Engines that count the work of the read probe."""
 
 
 def _counted(name: str, plus: float) -> Limit:
@@ -214,7 +213,7 @@ _BEFORE: dict[Kind, tuple[str, ...]] = {
 
 def earlier_default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
     """Return the default limits of studies that lsmtune 0.2 and older have started."""
-    unknown = ("get_missing_p99_us", "write_amp") if engine == "tikv" else ()
+    unknown = ENGINES[engine].not_limited
     return tuple(Limit(n, "<=", 1.1, True) for n in _BEFORE[load.kind] if n not in unknown)
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from lsmtune import workloads
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
@@ -21,7 +22,6 @@ from lsmtune.objective import Metrics
 from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.spec import LOAD_KNOBS, Ground, StudySettings
 from lsmtune.units import format_bytes, parse_size
-from lsmtune.workloads.operations import written_bytes
 
 _CACHE_BELOW, _CACHE_ABOVE = 16, 4
 """The block cache is searched from 1/16 to 4 times the size of the baseline's."""
@@ -201,12 +201,11 @@ def assumed_cache_bytes(spec: StudySettings, ground: Ground) -> int | None:
 def full_records(spec: StudySettings) -> Records | None:
     """Return the live records of the full-size tree; None if their number is unknown."""
     load = spec.workload
-    if load.preset.engine != "rocksdb":
+    if not isinstance(load.definition, workloads.Records):
         return None
     distinct = load.num if load.distinct_bytes is None else load.distinct_bytes / load.record_bytes
-    is_overwritten = load.kind != "read" and load.name != "fillseq"
     count = float(distinct / spec.scale_value)
-    return Records(count, load.key_size, load.value_size, is_overwritten)
+    return Records(count, load.key_size, load.value_size, load.definition.overwrites)
 
 
 def catalogue_in(spec: StudySettings, ground: Ground) -> Catalogue:
@@ -251,7 +250,7 @@ def _memtable_limit(
     spec: StudySettings, catalogue: Catalogue, base: Settings, scale: float
 ) -> int | None:
     """Return how many bytes memtables may hold; None for experiments."""
-    written = written_bytes(spec.workload)
+    written = spec.workload.written_bytes
     if written is None or spec.screen or spec.sweep or catalogue.own_memory is not None:
         return None
     return memtable_limit(base, written * scale / float(spec.scale_value), catalogue.names)

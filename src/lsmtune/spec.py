@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from lsmtune.engine_traits import ENGINES, engines_of, runs
+from lsmtune.engine_traits import ENGINES, engines_of, refusal, runs
 from lsmtune.errors import UserError, unknown_word, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
@@ -208,7 +208,7 @@ class StudySettings(BaseModel):
                 f"engine: {self.engine!r} cannot run the workload {self.workload.name}; "
                 f"available: {', '.join(engines_of(self.workload.name))}"
             )
-        if (reason := self.workload.cannot_run_on(self.engine)) is not None:
+        if (reason := refusal(self.engine, self.workload)) is not None:
             raise UserError(reason)
         check_measured(self.engine, self.parsed_objective)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lsmtune.engine_traits import ENGINES, EngineTraits, runs
+from lsmtune.engine_traits import ENGINES, EngineTraits, runs, usual_engine
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.objective import Objective
 from lsmtune.study_keys import VERSION
 from lsmtune.units import format_bytes, is_version, parse_size
-from lsmtune.workloads import PRESETS, EngineName, Workload, endless_workloads
+from lsmtune.workloads import WORKLOADS, EngineName, Workload
 
 if TYPE_CHECKING:
     from lsmtune.spec import StudySettings
@@ -53,7 +53,7 @@ BYTES_PER_SYNC = "bytes_per_sync"
 """Option that DBImpl::SetDBOptions turns from 0 into 1 MiB, whatever option it sets."""
 
 _TIMED = "throughput_ops_s"
-"""Default objective if a duration ends the load, and for a running engine."""
+"""Default objective for a running engine."""
 
 
 def with_defaults(given: Any) -> Any:
@@ -67,27 +67,27 @@ def with_defaults(given: Any) -> Any:
         load = load.model_dump()
     table = load if isinstance(load, Mapping) else {"name": load}
     if "name" not in table and (asked_engine := _known(given)) is not None:
-        table = {**table, "name": ENGINES[asked_engine].workloads[0]}
+        table = {**table, "name": ENGINES[asked_engine].workload_names[0]}
         given = {**given, "workload": table}
     name = table.get("name", "fillrandom")
-    if not isinstance(name, str) or name not in PRESETS:
+    if not isinstance(name, str) or name not in WORKLOADS:
         return given
+    engine, usual = _known(given), usual_engine(name)
+    if usual is None and engine is None and given.get("engine") is not None:
+        return given
+    if usual is None:
+        raise UserError(f"workload: no installed engine runs {name}; choose another workload")
     given = with_first_version(given)
-    preset = PRESETS[name]
-    engine = _known(given)
+    definition = WORKLOADS[name]
     if engine is None or not runs(engine, name):
-        engine = preset.engine  # another one is refused below
+        engine = usual  # another one is refused below
     entry = ENGINES[engine]
-    asked: dict[str, Any] = {
-        "engine": engine,
-        "program": entry.program,
-        "knobs": "families" if table.get("families") else preset.knobs,
-        "objective": _TIMED if table.get("duration_s") else preset.objective,
-    }
+    own = {"knobs": definition.knobs_for(table), "objective": definition.objective_for(table)}
+    asked: dict[str, Any] = {key: value for key, value in own.items() if value is not None}
+    asked = {**entry.defaults, **asked} if engine == usual else {**asked, **entry.defaults}
+    asked |= {"engine": engine, "program": entry.program}
     if entry.full_size:
         asked["scale"] = "1"
-    if engine != preset.engine:
-        asked |= entry.defaults
     asked |= entry.complete(given)
     if given.get("online") is not None:
         asked |= {"knobs": "online", "objective": _TIMED}
@@ -164,10 +164,11 @@ def _online_problems(spec: "StudySettings", entry: EngineTraits) -> Iterator[str
         able = ", ".join(one.name for one in ENGINES.usable() if one.online is not None)
         yield f"online: not supported by engine {entry.name}; supported: {able}"
         return
-    if not spec.workload.preset.can_be_endless:
+    if not spec.workload.definition.can_be_endless:
+        endless = (name for name in entry.workload_names if WORKLOADS[name].can_be_endless)
         yield (
             f"online: the workload {spec.workload.name} cannot run for an unlimited time; use one "
-            f"of these workloads: {endless_workloads(entry.name)}"
+            f"of these workloads: {', '.join(endless)}"
         )
     for key, value in (("until", spec.until), ("budget", spec.budget)):
         if value is not None:

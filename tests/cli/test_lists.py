@@ -8,12 +8,13 @@ import pytest
 
 from lsmtune.api.doctor import Check
 from lsmtune.cli.main import run
+from lsmtune.engine_traits import offered_workloads
 from lsmtune.knobs.catalogue import load
 from lsmtune.report.text.check_text import verdict_text
-from lsmtune.workloads import PRESETS, Workload
+from lsmtune.workloads import Workload
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", offered_workloads())
 def test_workload_is_printed_as_a_study_file_has_it(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -31,7 +32,8 @@ def test_workload_is_printed_as_a_study_file_has_it(
 def test_list_of_workloads_has_a_row_each(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["workloads"]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in out[1 : len(PRESETS) + 1]] == list(PRESETS)
+    names = list(offered_workloads())
+    assert [line.split()[0] for line in out[1 : len(names) + 1]] == names
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[Any]:

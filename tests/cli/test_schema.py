@@ -14,12 +14,12 @@ import typer
 
 from lsmtune import study_keys
 from lsmtune.cli.main import app, run
+from lsmtune.engine_traits import offered_workloads
 from lsmtune.engines.tikv import settings
 from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.own_tables import all_keys
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study_keys import flag_help, split_default
-from lsmtune.workloads import PRESETS
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference" / "study.schema.json"
@@ -119,8 +119,8 @@ def test_help_of_a_flag_without_a_default_has_no_brackets() -> None:
 
 def test_names_are_offered(schema: dict[str, Any]) -> None:
     properties = schema["properties"]
-    assert {"enum": list(PRESETS)} in properties["workload"]["anyOf"]
-    assert schema["$defs"]["Workload"]["properties"]["name"]["enum"] == list(PRESETS)
+    assert {"enum": list(offered_workloads())} in properties["workload"]["anyOf"]
+    assert schema["$defs"]["Workload"]["properties"]["name"]["enum"] == list(offered_workloads())
     assert properties["optimizer"]["enum"] == list(OPTIMIZERS)
     assert any("all" in form.get("enum", []) for form in properties["knobs"]["anyOf"])
     assert {"balanced", "write_amp"} <= set(properties["objective"]["anyOf"][0]["enum"])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fakes.driving import NEEDS_COMPILER, NEEDS_DRIVER, Do, Driven, Json, group, run
-from lsmtune.workloads.workload import skewed_keys
+from lsmtune.workloads.key_values import skewed_keys
 
 pytestmark = [NEEDS_DRIVER, NEEDS_COMPILER]
 IN_ORDER = {"kind": "sequential"}

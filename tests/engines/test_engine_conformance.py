@@ -17,8 +17,10 @@ from lsmtune.engines.registry import entry_of
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.metrics.definitions import Metric
+from lsmtune.store.home import Home
 from lsmtune.testing.engines import EngineConformance
 from lsmtune.testing.scripted import ScriptedEngine, measured
+from lsmtune.workloads import Workload
 
 KNOBS = (
     Knob.integer("block_kib", 4, 64, default=16, log=True, trade="Larger blocks need more memory."),
@@ -91,6 +93,35 @@ def test_a_function_is_tuned(tmp_path: Path) -> None:
     assert "fast = true" in (tmp_path / "mine.toml").read_text()
     again = tuned(tmp_path / "home", of_function(), trials=9)
     assert again.claim.study == "s"
+
+
+def test_a_study_of_a_function_has_no_records(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "home"
+    assert tuned(home, of_function(), study=None).claim.study.startswith("benchmark-")
+    with Home(home, create=False) as stored:
+        (name,) = stored.study_names()
+        study = stored.study(name)
+        assert study.spec["workload"] == {"name": "benchmark"}
+        assert study.settings.workload == Workload(name="benchmark")
+    assert run(["report", name, "--home", str(home), "-o", str(tmp_path / "page.html")]) == 0
+    assert run(["show", name, "--home", str(home)]) == 0
+    assert run(["verify", name, "--dry-run", "--home", str(home)]) == 0
+    assert "records" not in capsys.readouterr().out
+    for words in ("1,000,000", "empty store", "key_size"):
+        assert words not in (tmp_path / "page.html").read_text()
+    with pytest.raises(UserError, match="benchmark has no parameters"):
+        tuned(home, of_function(), workload={"name": "benchmark", "num": 5000})
+
+
+def test_an_older_study_of_a_function_goes_on(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    before = tuned(home, of_function(), workload={"name": "fillrandom", "num": 5000})
+    again = tuned(home, of_function(), trials=9)
+    assert again.claim.study == before.claim.study == "s"
+    with Home(home, create=False) as stored:
+        assert stored.study("s").settings.workload.num == 5000
 
 
 def test_a_function_that_raises_is_a_failed_trial(

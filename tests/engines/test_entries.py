@@ -12,14 +12,14 @@ import pytest
 
 from fakes.guests import ENTRY, install, install_broken
 from lsmtune.cli.main import run
-from lsmtune.engine_traits import ENGINES, engines_of, runs
+from lsmtune.engine_traits import ENGINES, engines_of, runs, usual_engine
 from lsmtune.engines.entry import checked_entry
 from lsmtune.engines.exports import TOML, Toml
 from lsmtune.engines.registry import add_engine, entry_of
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.workloads import PRESETS
+from lsmtune.workloads import WORKLOADS
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 OWN = ["rocksdb", "myrocks", "embedded", "tikv", "simulated"]
@@ -35,8 +35,8 @@ def test_an_entry_of_lsmtune_is_complete(name: str) -> None:
     entry = entry_of(name)
     assert entry.name == name
     assert entry.summary
-    assert all(load in PRESETS for load in entry.workloads)
-    assert StudySettings(engine=name).workload.name == entry.workloads[0]
+    assert all(load in WORKLOADS.built_in for load in entry.workload_names)
+    assert StudySettings(engine=name).workload.name == entry.workload_names[0]
     assert StudySettings(engine=name).program == entry.program
     assert entry.catalogue().engine == name
 
@@ -68,9 +68,15 @@ def test_base_files_are_kinds_of_files(files: Any) -> None:
 
 
 def test_each_workload_is_run_by_its_engine_first() -> None:
-    for name, preset in PRESETS.items():
-        assert engines_of(name)[: len(preset.engines)] == preset.engines
+    for engine in ("rocksdb", "myrocks", "tikv"):
+        assert any(usual_engine(name) == engine for name in entry_of(engine).workload_names)
+    for name in WORKLOADS.built_in.keys() - {"benchmark"}:
+        assert engines_of(name)[0] == usual_engine(name)
         assert all(runs(engine, name) for engine in engines_of(name))
+    assert engines_of("fillrandom") == ("rocksdb", "myrocks", "embedded", "simulated")
+    assert engines_of("benchmark") == ()
+    with pytest.raises(UserError, match="benchmark"):
+        make_spec({"workload": "benchmark"}, "")
 
 
 def test_names_are_read_without_an_import() -> None:
@@ -120,6 +126,10 @@ def test_a_package_that_cannot_be_used_is_one_check(
     assert "'speed'" in causes["engine odd"]
     assert "ZeroDivisionError" in causes["engine bare"]
     assert "no ExportFormat" in causes["engine formless"]
+    assert "the workload fillrandom" in causes["engine taken"]
+    assert "'both'" in causes["engine kindless"]
+    assert "the parameter num" in causes["engine shadow"]
+    assert "3" in causes["engine untyped"]
 
 
 def test_a_package_that_cannot_be_used_breaks_nothing_else(

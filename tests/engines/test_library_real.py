@@ -13,12 +13,13 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.spaces import catalogue_in
 from lsmtune.spec import StudySettings
 from lsmtune.trials import Status
-from lsmtune.workloads import PRESETS, Workload
+from lsmtune.workloads import WORKLOADS, Workload
+from lsmtune.workloads.records import RECORDS
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 ONLY_DB_BENCH = {"mixgraph", "trace"}
-LOADS = [n for n, p in PRESETS.items() if p.engine == "rocksdb" and n not in ONLY_DB_BENCH]
+LOADS = [one.name for one in RECORDS if one.name not in ONLY_DB_BENCH]
 FEW = Workload(num=5_000)
 
 
@@ -118,7 +119,7 @@ def test_every_load_is_measured(name: str, newest: Rig) -> None:
     assert result.status is Status.COMPLETE, result.reason
     assert result.metrics["throughput_ops_s"] > 0
     assert 1000 < result.metrics["table_readers_bytes"] < 0.2 * result.metrics["live_sst_bytes"]
-    if PRESETS[name].kind != "write":
+    if WORKLOADS[name].kind != "write":
         assert result.metrics.keys() & {"get_p99_us", "scan_p99_us", "write_p99_us"}
 
 

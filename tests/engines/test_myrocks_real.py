@@ -29,6 +29,7 @@ from lsmtune.study.online import OnlineTuner, Plan
 from lsmtune.trials import Judgement, Protocol, Status, TrialSpec
 from lsmtune.units import MIB
 from lsmtune.workloads import Workload
+from lsmtune.workloads.sql import Tpcc
 
 HERE = all(shutil.which(name) for name in ("mariadbd", "mariadb-install-db", "sysbench"))
 pytestmark = [
@@ -72,7 +73,7 @@ def few_items(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     assert "local ITEMS = 100000\n" in whole
     population.write_text(whole.replace("local ITEMS = 100000\n", "local ITEMS = 10000\n"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(loads._SCRIPTS, loads.TPCC, str(folder / "tpcc.lua"))
+        patch.setattr(Tpcc, "script", str(folder / "tpcc.lua"))
         yield
 
 

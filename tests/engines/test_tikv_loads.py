@@ -4,14 +4,15 @@ from math import isclose
 
 import pytest
 
-from lsmtune.engines.tikv.loads import MIXES, loading, probing, running
+from lsmtune.engines.tikv.loads import loading, probing, running
 from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.trials import Protocol
-from lsmtune.workloads import PRESETS, Workload
-from lsmtune.workloads.operations import written_bytes
+from lsmtune.workloads import WORKLOADS, Workload
+from lsmtune.workloads.ycsb import YCSB
 
-NAMES = [name for name, preset in PRESETS.items() if preset.engine == "tikv"]
+NAMES = [one.name for one in YCSB]
 KINDS = ("read", "update", "insert", "scan", "readmodifywrite")
+WRITING = ("update", "insert", "readmodifywrite")
 PROPERTIES = {
     "recordcount", "operationcount", "insertstart", "insertcount", "threadcount", "workload",
     "table", "fieldcount", "fieldlength", "fieldlengthdistribution", "readallfields",
@@ -112,13 +113,9 @@ def test_parameters_of_the_load_are_told() -> None:
     assert (properties["tikv.pd"], properties["tikv.type"]) == ("a:1,b:2", "txn")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if PRESETS[name].kind == "mixed"])
+@pytest.mark.parametrize("name", [name for name in NAMES if WORKLOADS[name].kind == "mixed"])
 def test_the_share_of_writes_is_known(name: str) -> None:
     load = Workload(name=name, num=100_000)
-    share = (written_bytes(load) or 0) / (100_000 * load.record_bytes)
-    mix = MIXES[name]
-    assert share == pytest.approx(mix.update + mix.insert + mix.modify, rel=0.01)
-
-
-def test_every_load_of_tikv_is_defined() -> None:
-    assert sorted(MIXES) == sorted(NAMES)
+    share = (load.written_bytes or 0) / (100_000 * load.record_bytes)
+    expected = sum(float(told(name)[f"{kind}proportion"]) for kind in WRITING)
+    assert share == pytest.approx(expected, rel=0.01)

@@ -12,6 +12,7 @@ ENTRY = """\
 from dataclasses import replace
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.workloads import Benchmark, Parameters
 
 def never(spec):
     raise AssertionError("made")
@@ -27,6 +28,25 @@ GUEST, OTHER, MYROCKS = entry("guest"), entry("other"), entry("myrocks")
 FUTURE = entry("future", contract=2)
 IDLE = entry("idle", workloads=())
 ODD = entry("odd", metrics=("speed",))
+
+class Named(Benchmark):
+    what = "a workload of a test"
+    name = "named"
+
+class Taken(Named):
+    name = "fillrandom"
+
+class Kindless(Named):
+    kind = "both"
+
+class Shadow(Named):
+    class own(Parameters):
+        num: int = 3
+
+TAKEN = entry("taken", workloads=(Taken,))
+KINDLESS = entry("kindless", workloads=(Kindless,))
+SHADOW = entry("shadow", workloads=(Shadow,))
+UNTYPED = entry("untyped", workloads=(3,))
 BARE = entry("bare", catalogue=lambda: 1 / 0)
 FORMLESS = entry("formless", exports=("toml",))
 BORROWED = entry("borrowed", catalogue=ENGINES["rocksdb"].catalogue)
@@ -75,6 +95,10 @@ def install_broken(folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
             "odd": "guest_entries:ODD",
             "bare": "guest_entries:BARE",
             "formless": "guest_entries:FORMLESS",
+            "taken": "guest_entries:TAKEN",
+            "kindless": "guest_entries:KINDLESS",
+            "shadow": "guest_entries:SHADOW",
+            "untyped": "guest_entries:UNTYPED",
             "borrowed": "guest_entries:BORROWED",
             "renamed": "guest_entries:OTHER",
             "myrocks": "guest_entries:MYROCKS",
@@ -86,6 +110,6 @@ def install_broken(folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
     install(folder / "again", patch, "lsmtune-again", engines={"twice": "guest_entries:GUEST"})
     assert set(ENGINES) > {"gone", "twice"}
     return [
-        "gone", "quits", "future", "nothing", "idle", "odd", "bare", "formless", "borrowed",
-        "renamed", "myrocks", "twice", "twice",
+        "gone", "quits", "future", "nothing", "idle", "odd", "bare", "formless", "taken",
+        "kindless", "shadow", "untyped", "borrowed", "renamed", "myrocks", "twice", "twice",
     ]  # fmt: skip

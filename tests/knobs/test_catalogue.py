@@ -14,7 +14,7 @@ from lsmtune.knobs.catalogue import Catalogue, Preset, Start, load
 from lsmtune.knobs.knob_text import parse_value
 from lsmtune.knobs.rules.refused import CODEC_KNOBS, CODEC_LABELS
 from lsmtune.knobs.types import Knob, Value
-from lsmtune.workloads import PRESETS, Workload
+from lsmtune.workloads import WORKLOADS, Workload
 
 CATALOGUE = load("rocksdb")
 KNOBS = CATALOGUE.knobs
@@ -182,7 +182,9 @@ CORE = {
 """What shipped results were measured with."""
 
 
-@pytest.mark.parametrize("preset", sorted({preset.knobs for preset in PRESETS.values()}))
+@pytest.mark.parametrize(
+    "preset", sorted({one.knobs for one in WORKLOADS.built_in.values() if one.knobs})
+)
 @pytest.mark.parametrize("engine", ["rocksdb", "myrocks"])
 def test_default_presets_leave_alone_what_production_systems_do(engine: str, preset: str) -> None:
     catalogue = load(engine)

@@ -11,7 +11,7 @@ from lsmtune.knobs.constraints import refusals
 from lsmtune.knobs.families import PLAIN, with_families
 from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.workloads.presets import LOOKUP_FAMILIES
+from lsmtune.workloads.sql import LOOKUP_FAMILIES
 
 MIB = 1 << 20
 FAMILIES = ("cf_orders", "cf_stock")

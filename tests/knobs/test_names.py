@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import PLAIN, Names, knob_name
-from lsmtune.workloads.presets import LOOKUP_FAMILIES
+from lsmtune.workloads.sql import LOOKUP_FAMILIES
 
 CATALOGUES = {
     name: ENGINES[name].catalogue().with_families(LOOKUP_FAMILIES) for name in ENGINES.built_in

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from lsmtune.workloads import PRESETS, Workload
+from lsmtune.workloads import WORKLOADS, Workload
 
 
-@pytest.mark.parametrize("name", sorted(PRESETS.keys() - {"trace"}))
+@pytest.mark.parametrize("name", sorted(WORKLOADS.keys() - {"trace"}))
 def test_a_load_has_its_parameters_and_no_others(name: str) -> None:
     load = Workload(name=name)
-    own = PRESETS[name].parameters
+    own = WORKLOADS[name].parameters
     assert Workload.model_validate(load.model_dump()) == load
     given = load.model_dump(exclude_none=True).keys()
     assert {key for key, value in own.items() if value is not None} <= given

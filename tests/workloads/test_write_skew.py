@@ -14,8 +14,8 @@ from lsmtune.engines.rocksdb.driver.plans import Json, endless_plan, load_plan, 
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.trials import Protocol
-from lsmtune.workloads import PRESETS, Workload
-from lsmtune.workloads.workload import skewed_keys
+from lsmtune.workloads import WORKLOADS, Workload
+from lsmtune.workloads.key_values import skewed_keys
 
 WRITING = ("fillrandom", "overwrite", "updaterandom", "deleterandom", "rangedelete",
            "readwhilewriting", "readrandomwriterandom", "mix")  # fmt: skip
@@ -35,7 +35,7 @@ def groups(plan: Json) -> list[Json]:
 
 
 def test_workloads_that_write_records_have_it() -> None:
-    assert {name for name, preset in PRESETS.items() if "write_skew" in preset.parameters} == {
+    assert {name for name, one in WORKLOADS.built_in.items() if "write_skew" in one.parameters} == {
         *WRITING
     }
     with pytest.raises(ValidationError, match="readrandom 'write_skew'"):

@@ -42,7 +42,9 @@ def continue_command(spec: StudySettings) -> str | None:
         return other_optimizer_command(spec.name)
     settings = spec.model_dump(mode="json")
     given = {key: settings[key] for key in FLAGS if settings.get(key) is not None}
-    given |= {"workload": spec.workload.name, "num": spec.workload.num}
+    given |= {"workload": spec.workload.name}
+    if spec.workload.definition.has("num"):
+        given |= {"num": spec.workload.num}
     if not has_versions(spec.engine) or spec.program == DRIVER:
         del given["program"]  # the flag names a db_bench
     if not _gives(given, spec):
@@ -69,7 +71,7 @@ def _flags(flag: str, value: Any) -> Iterator[str]:
 
 def _chosen(spec: StudySettings) -> set[str]:
     """Return the settings that stay in the command: without them, `tune` would choose them anew."""
-    is_found_by_name = spec.study is not None or spec.workload.preset.needs_db_bench
+    is_found_by_name = spec.study is not None or spec.workload.definition.needs_db_bench
     return {"optimizer"} if is_found_by_name else {"optimizer", "program"}
 
 

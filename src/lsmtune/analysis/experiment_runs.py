@@ -18,7 +18,7 @@ from lsmtune.store.records import complete_trials
 from lsmtune.study.session import Session
 from lsmtune.study.sweep import sweep
 from lsmtune.trials import Role, Status
-from lsmtune.workloads import Workload
+from lsmtune.workloads import KeyValues, Workload
 
 Cell = tuple[int, ...]
 Value = Callable[[SweptRun], float | None]
@@ -162,14 +162,11 @@ def written_bytes(load: Workload) -> float | None:
 
     None if --num does not set the size (SQL) or if the number of operations is not known.
     """
-    if load.preset.engine == "myrocks" and load.name != "lookup":
+    if not isinstance(load.definition, KeyValues):
         return None
     if load.kind == "read":
         return float(load.build_writes * load.record_bytes)
-    if load.client_operations is None:
-        return None
-    share = 1.0 if load.get_percent is None else 1 - load.get_percent / 100
-    return load.client_operations * load.threads * share * load.record_bytes
+    return load.written_bytes
 
 
 def flushes(written: float | None, settings: Settings, names: Names = PLAIN) -> float | None:

@@ -18,7 +18,7 @@ from lsmtune.analysis.continuing import FLAGS
 from lsmtune.api.consent import Consent, nobody_to_ask, own_study_file
 from lsmtune.api.continue_study import StoredStudies, followed
 from lsmtune.api.rocksdb_version import name_rocksdb
-from lsmtune.engine_traits import ENGINES, runs
+from lsmtune.engine_traits import ENGINES, refusal, runs
 from lsmtune.errors import UserError, with_places
 from lsmtune.optimizers.registry import published_name
 from lsmtune.simulator import (
@@ -233,7 +233,7 @@ def _is_simulated(spec: StudySettings) -> bool:
         simulator is not None
         and is_installed()
         and runs(simulator, load.name)
-        and load.cannot_run_on(simulator) is None
+        and refusal(simulator, load) is None
         and spec.warm_start is None
         and spec.online is None
     )

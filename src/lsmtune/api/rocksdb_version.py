@@ -8,7 +8,7 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.deploy import DB_BENCH_VARIABLE
-from lsmtune.engine_traits import has_versions
+from lsmtune.engine_traits import has_versions, usual_engine
 from lsmtune.engines.libraries.installed import (
     Installed,
     default_engine,
@@ -27,7 +27,7 @@ from lsmtune.reading import read_text
 from lsmtune.spec_defaults import DB_BENCH, SYSTEM_KEYS
 from lsmtune.study_keys import DEFAULT_ENGINE, VERSION
 from lsmtune.units import is_version
-from lsmtune.workloads import PRESETS
+from lsmtune.workloads import WORKLOADS
 
 _INSTALL_DB_BENCH = "`sudo apt-get install rocksdb-tools` installs Debian's db_bench"
 NO_ROCKSDB = (
@@ -67,8 +67,9 @@ def name_rocksdb(
         first, second, *_ = (FLAGS[key] for key in named)
         raise UserError(f"{first}: not allowed with {second}; name one RocksDB")
     name = _workload_name(given)
-    preset = PRESETS.get(name)
-    if not has_versions(given.get("engine", preset.engine if preset else DEFAULT_ENGINE)):
+    definition = WORKLOADS.get(name)
+    usual = None if definition is None else usual_engine(name)
+    if not has_versions(given.get("engine", usual or DEFAULT_ENGINE)):
         named.pop("program", None)  # this engine has another program
         given.update(named)  # the check of all settings refuses them
     elif named:
@@ -79,7 +80,7 @@ def name_rocksdb(
         given.update(
             _of_stored_study(given.get("study"), stored_settings)
             or ({"program": variable} if variable else {})
-            or ({} if preset and preset.needs_db_bench else _usual(given.get("base"), tell))
+            or ({} if definition and definition.needs_db_bench else _usual(given.get("base"), tell))
         )
         return True
     return False

@@ -26,11 +26,14 @@ from lsmtune.workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class RunTime:
-    """The expected time of a run, from the runs of a study; `records` is its number of records."""
+    """The expected time of a run, from the runs of a study.
+
+    `records` is its number of records; None if its workload has no such parameter.
+    """
 
     run_s: float
     study: str
-    records: int
+    records: int | None
 
 
 def runs(spec: StudySettings, knobs: int) -> tuple[int, int | None]:
@@ -74,7 +77,8 @@ def measured_run_time(spec: StudySettings, folder: Path, facts: EngineFacts) -> 
             times = [run.duration_s for role in searched for run in complete_trials(trials, role)]
             if times:
                 load = study.settings.workload
-                return RunTime(median(times) * wanted / _amount(load), study.name, load.num)
+                records = load.num if load.definition.has("num") else None
+                return RunTime(median(times) * wanted / _amount(load), study.name, records)
     return None
 
 
@@ -134,7 +138,8 @@ def time_text(spec: StudySettings, knobs: int, run: RunTime | None) -> str:
     shortest, longest = (None if n is None else format_duration(n * run.run_s)
                          for n in (fewest, most))  # fmt: skip
     time = f"at least {shortest}" if longest is None else f"about {shortest} to {longest}"
+    records = "" if run.records is None else f" with {run.records:,} records"
     return (
         f"{time}: {number} of about {format_duration(run.run_s)}, as measured in study "
-        f"{run.study} with {run.records:,} records"
+        f"{run.study}{records}"
     )

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from lsmtune.engine_traits import ENGINES
+from lsmtune.engine_traits import ENGINES, offered_workloads
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.own_tables import OWN_TABLE, own_tables
 from lsmtune.spec import StudySettings
 from lsmtune.tables import EngineSettings
-from lsmtune.workloads import PRESETS, Workload
+from lsmtune.workloads import Workload
 
 Schema = dict[str, Any]
 
@@ -25,7 +25,10 @@ def study_schema() -> Schema:
     schema = StudySettings.model_json_schema()
     tables = {name: _plain(table) for name, table in schema.pop("$defs", {}).items()}
     del schema["properties"][OWN_TABLE], tables[EngineSettings.__name__]
-    tables["Workload"]["properties"]["name"] |= {"enum": list(PRESETS)}
+    offered = offered_workloads()
+    tables["Workload"]["properties"]["name"] |= {"enum": list(offered)}
+    for own in (one.own for one in offered.values() if one.own is not None):
+        tables["Workload"]["properties"] |= _plain(own.model_json_schema())["properties"]
     top = _plain(schema)
     for engine, table, others in _own_tables():
         name = table["title"] if table["title"] not in tables else engine
@@ -62,7 +65,7 @@ def _values() -> dict[str, Schema]:
         "study": {"pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
         "workload": {
             "default": Workload().name,
-            "anyOf": [{"enum": list(PRESETS)}, {"$ref": "#/$defs/Workload"}],
+            "anyOf": [{"enum": list(offered_workloads())}, {"$ref": "#/$defs/Workload"}],
         },
         "engine": {"enum": list(ENGINES)},
         "scale": {"examples": ["1/64", "1/8", "1"]},

@@ -138,7 +138,9 @@ def _check_disk(plan: VerificationPlan, spec: StudySettings, home: Home) -> None
 def plan_text(plan: VerificationPlan, scale: str) -> str:
     """Return what is left of a verification, in one sentence."""
     fewest, most = plan.runs
-    start = f"verification at scale {scale} with {plan.workload.num:,} records: "
+    load = plan.workload
+    records = f" with {load.num:,} records" if load.definition.has("num") else ""
+    start = f"verification at scale {scale}{records}: "
     if most == 0:
         return f"{start}all runs are done"
     text = start + (f"{fewest} runs" if fewest == most else f"{fewest} to {most} runs")

@@ -95,7 +95,7 @@ def workloads(
             Column("workload"), Column("operations", at_least=30),
             Column("engines", at_least=10, drop=1),
         ]  # fmt: skip
-        rows = [(one.name, one.preset.what, ", ".join(one.engines)) for one in found]
+        rows = [(one.name, one.definition.what, ", ".join(one.engines)) for one in found]
         say_all(table_lines(columns, rows))
         say("")
         say_all(paragraph("`lsmtune workloads NAME` shows the parameters of a workload."))
@@ -105,19 +105,20 @@ def workloads(
 
 def _workload_lines(found: "WorkloadFacts") -> Iterator[str]:
     """Yield one workload: what it does, and its parameters as TOML."""
-    preset = found.preset
-    yield from paragraph(preset.what)
+    yield from paragraph(found.definition.what)
     facts = [
-        ("engines", ", ".join(found.engines)), ("default objective", preset.objective),
-        ("default knobs", preset.knobs),
+        ("engines", ", ".join(found.engines)), ("default objective", found.objective),
+        ("default knobs", found.knobs),
     ]  # fmt: skip
     yield from facts_lines(facts)
     yield from ["", "# in a study file, with the defaults:", "[workload]"]
     values = {"name": found.name, **found.parameters}
     yield from (f"{key} = {_toml_value(v)}" for key, v in values.items() if v is not None)
-    unset = [key for key, value in preset.parameters.items() if value is None]
+    unset = [key for key, value in found.parameters.items() if value is None]
     if unset:
         yield from ["", *paragraph(f"Not set by default: {', '.join(unset)}.")]
+    if "operations" not in found.parameters:
+        return
     yield from paragraph(
         "If `operations` is not set, each client runs one operation per record. In a workload that "
         "only reads, each client runs fewer operations."

@@ -13,12 +13,14 @@ from lsmtune.knobs.types import Knob, Settings
 from lsmtune.metrics.definitions import Metric, metric
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.trials import Base, Status, TrialSpec
+from lsmtune.workloads import Benchmark
 
 Function = Callable[[Settings, int, str], Mapping[str, float]]
 """Gets the value of each knob, the seed of the run and an empty folder; returns metrics by name."""
 
 _ALL = "all"
-_WORKLOAD = "fillrandom"
+_BEFORE = "fillrandom"
+"""The workload of studies that started before functions had one of their own."""
 
 
 def function_engine(
@@ -57,7 +59,7 @@ def function_engine(
         name=name,
         summary=summary,
         program=name,
-        workloads=(_WORKLOAD,),
+        workloads=(Benchmark, _BEFORE),
         catalogue=lambda: catalogue,
         defaults={"knobs": _ALL, "objective": names[0]},
         metrics=tuple(metric(one, where).name if isinstance(one, str) else one for one in metrics),

@@ -35,6 +35,7 @@ from lsmtune.report.study_facts import study_facts
 from lsmtune.report.text.claim_text import ClaimText, claim_text
 from lsmtune.report.tree import stalls, trees
 from lsmtune.simulator import MODELLED_VERSION
+from lsmtune.workloads.key_values import Fills
 
 _PLOT = 'class="plot"'
 _METHOD = PageTexts(__package__, "method")
@@ -124,9 +125,9 @@ def _method_section(view: StudyView) -> Html:
     """Return how the study measures, in a few sentences."""
     load = view.workload
     shown = {
-        "prepared": load.preset.prepared,
-        "loaded": not load.preset.prepared,
-        "probed": load.preset.prepared and load.kind == "write",
+        "prepared": load.definition.prepared,
+        "loaded": isinstance(load.definition, Fills),
+        "probed": load.definition.prepared and load.kind == "write",
         "direct_reads": bool(load.direct_reads),
         "only_reads": load.kind == "read",
         "write_amp": True,

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from math import ceil, floor, log10
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.knobs.memory import FEWEST_FLUSHES, memtable_bytes
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.spec import StudySettings
-from lsmtune.workloads import Workload
-from lsmtune.workloads.operations import READS, own_operations, written_bytes
+from lsmtune.workloads import READS, Workload
 
 _TIKV = "rocksdb.defaultcf.write-buffer-size"
 """Memtable of the column family in which TiKV has the records."""
@@ -23,7 +23,7 @@ _MOST = 10**12
 
 def expected_flushes(load: Workload, base: Settings) -> float | None:
     """Estimate the flushes of the baseline before the first run; None if it is not known."""
-    written, flushed = written_bytes(load), _bytes_per_flush(base)
+    written, flushed = load.written_bytes, _bytes_per_flush(base)
     return None if written is None or flushed is None else written / flushed
 
 
@@ -52,24 +52,28 @@ def must_flush(load: Workload, needed: Iterable[str]) -> bool:
     A workload that also reads can be tuned without write amplification. The searched memtables are
     then at most as large as those of the baseline.
     """
+    if load.definition.size is None:
+        return False
     return load.kind == "write" or (load.kind == "mixed" and _is_of_flushes(needed))
 
 
 def study_must_flush(spec: StudySettings, needed: Iterable[str]) -> bool:
     """Return whether the baseline of a study must flush often enough.
 
-    The engine embedded measures no write amplification, and some of its stores have no memtables.
+    Some engines measure no write amplification, or have no memtables.
     """
     is_search = spec.screen is None and spec.sweep is None
-    return is_search and spec.engine != "embedded" and must_flush(spec.workload, needed)
+    needs_flushes = ENGINES[spec.engine].needs_flushes
+    return is_search and needs_flushes and must_flush(spec.workload, needed)
 
 
 def check_before_run(spec: StudySettings, base: Settings, needed: Iterable[str]) -> None:
     """Raise UserError before the first run of a study if its workload surely writes too little."""
     needed = frozenset(needed)
     if study_must_flush(spec, needed):
-        # The simulator reports no flushes, so the estimate is all that there is.
-        fewest = FEWEST_FLUSHES if spec.engine == "simulated" else FEWEST_FLUSHES / 2
+        # A prediction reports no flushes, so the estimate is all that there is.
+        is_prediction = ENGINES[spec.engine].predicts
+        fewest = FEWEST_FLUSHES if is_prediction else FEWEST_FLUSHES / 2
         check_expected_flushes(spec.workload, base, needed, fewest)
 
 
@@ -179,17 +183,13 @@ def _flushes_by_bytes(run: Metrics, base: Settings) -> float | None:
 
 def _without_writes(load: Workload) -> str:
     """Return an objective that suits a workload that mostly reads."""
-    reads = [kind for kind in own_operations(load, load.preset.engine) if kind in READS]
+    reads = [kind for kind in load.definition.measured_kinds if kind in READS]
     return f"{reads[0]}_p99_us" if reads else "throughput_ops_s"
 
 
 def _size_of(load: Workload) -> tuple[str, int]:
     """Return the parameter that makes the workload longer, and its value."""
-    if load.duration_s is not None:
-        return "workload.duration_s", load.duration_s
-    if load.operations is not None or load.preset.engine == "myrocks":
-        return "workload.operations", load.client_operations or load.num
-    return "workload.num", load.num
+    return load.definition.size or ("workload.num", load.num)
 
 
 def _resized(load: Workload, number: int) -> Workload:

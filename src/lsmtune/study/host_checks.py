@@ -22,7 +22,7 @@ def disk_bytes(spec: StudySettings) -> int:
     """Return the maximum disk space that trials take at a time."""
     if not ENGINES[spec.engine].runs_here:
         return 0  # the data is elsewhere, or there is none
-    kept = MOST_TEMPLATES if spec.workload.preset.prepared and spec.online is None else 0
+    kept = MOST_TEMPLATES if spec.workload.definition.prepared and spec.online is None else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
 
 

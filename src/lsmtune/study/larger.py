@@ -53,7 +53,7 @@ def workload_at(spec: StudySettings, scale: Fraction) -> Workload:
     larger = {
         name: max(least, round(size * factor))
         for name, (size, least) in sizes.items()
-        if size is not None
+        if size is not None and (load.definition.stores_all or load.definition.has(name))
     }
     return load.model_copy(update=larger)
 
@@ -82,7 +82,7 @@ def verification_plan(
         )
         seconds = pairs[0] * _FASTEST * pair_s, pairs[0] * _SLOWEST * pair_s
     peak = _largest(_PEAK, [*of_base, *of_best])
-    if peak is not None and workload.preset.prepared:
+    if peak is not None and workload.definition.prepared:
         peak += MOST_TEMPLATES * (_largest(_LIVE, of_base) or 0)  # they stay beside the trial
     bytes_at_peak = None if peak is None else ceil(factor * peak)
     return VerificationPlan(workload, (2 * pairs[0], 2 * pairs[1]), seconds, bytes_at_peak)

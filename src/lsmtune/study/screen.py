@@ -9,7 +9,7 @@ from statistics import median
 import numpy as np
 
 from lsmtune.batch import BatchLine, read_batch
-from lsmtune.engine_traits import ENGINES
+from lsmtune.engine_traits import ENGINES, refusal
 from lsmtune.errors import UserError
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.types import Config
@@ -113,7 +113,7 @@ def _objection(study: Session, points: Sequence[Point], jobs: int) -> str | None
     The same configs have run alone and run side by side under the same seeds. They agree where for
     every metric the interval of their ratio holds 1 and is narrow enough to tell.
     """
-    if study.spec.workload.preset.prepared:
+    if study.spec.workload.definition.prepared:
         return "workloads that build a database before the load always run one at a time"
     shared = {_point(t): t for t in study.trials() if t.role is Role.SHARED}
     missing = [(place, point) for place, point in enumerate(points) if point not in shared]
@@ -183,7 +183,7 @@ def usable_lines(path: Path, lines: Sequence[BatchLine]) -> list[BatchLine]:
 def _check_loads(spec: StudySettings, lines: Sequence[BatchLine]) -> None:
     """Raise UserError if the program of the study cannot run the workload of a line."""
     for load in dict.fromkeys(line.workload for line in lines):
-        if (reason := load.cannot_run_on(spec.engine)) is not None:
+        if (reason := refusal(spec.engine, load)) is not None:
             raise UserError(reason)
         for problem in ENGINES[spec.engine].check(spec.model_copy(update={"workload": load})):
             raise UserError(problem)

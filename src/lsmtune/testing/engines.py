@@ -21,6 +21,7 @@ from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, prepare
 from lsmtune.trials import Status, TrialSpec
+from lsmtune.workloads import Workload
 
 
 class EngineConformance:
@@ -31,7 +32,7 @@ class EngineConformance:
 
     def keys(self, entry: EngineEntry) -> dict[str, Any]:
         """Return the keys of a study with short trials."""
-        return {"engine": entry.name, "workload": {"name": entry.workloads[0]}}
+        return {"engine": entry.name, "workload": {"name": entry.workload_names[0]}}
 
     @pytest.fixture(autouse=True)
     def known(self, entry: EngineEntry, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,13 +57,22 @@ class EngineConformance:
         assert entry.program
 
     def test_all_its_workloads_have_complete_defaults(self, entry: EngineEntry) -> None:
-        for name in entry.workloads:
+        for name in entry.workload_names:
             made = make_spec({"engine": entry.name, "workload": name}, "")
             assert made.engine == entry.name
             assert made.program == entry.program
             assert entry.catalogue().select(made.knobs)
         default = make_spec({"engine": entry.name}, "")
-        assert default.workload.name == entry.workloads[0]
+        assert default.workload.name == entry.workload_names[0]
+
+    def test_its_workloads_are_stored_and_read_again(self, entry: EngineEntry) -> None:
+        for name in entry.workload_names:
+            load = make_spec({"engine": entry.name, "workload": name}, "").workload
+            assert Workload.model_validate_json(load.model_dump_json()) == load
+            assert load.definition.what
+            assert "\n" not in load.definition.what
+            assert load.user_bytes >= (load.written_bytes or 0) >= 0
+            assert (load.distinct_bytes or 0) >= 0
 
     def test_its_knobs_have_its_name_and_names_of_their_own(self, entry: EngineEntry) -> None:
         catalogue = entry.catalogue()

@@ -1,16 +1,22 @@
 """Workloads: the operations and data of a trial, which are never the store's choice."""
 
-from lsmtune.workloads.presets import (
-    PRESETS,
-    EngineName,
+from lsmtune.workloads.definition import (
+    PROBED,
+    READS,
+    Benchmark,
+    Definition,
     Kind,
-    Preset,
-    endless_workloads,
-    workloads_of,
+    Parameters,
+    defaults,
 )
+from lsmtune.workloads.key_values import KeyValues, Records
+from lsmtune.workloads.known import WORKLOADS
 from lsmtune.workloads.workload import Mix, Workload, whole_numbers
 
+EngineName = str
+"""Name of an engine: of lsmtune, or of an installed package."""
+
 __all__ = [
-    "PRESETS", "EngineName", "Kind", "Mix", "Preset", "Workload", "endless_workloads",
-    "whole_numbers", "workloads_of",
+    "PROBED", "READS", "WORKLOADS", "Benchmark", "Definition", "EngineName",
+    "KeyValues", "Kind", "Mix", "Parameters", "Records", "Workload", "defaults", "whole_numbers",
 ]  # fmt: skip

@@ -1,52 +1,36 @@
-"""A workload and its data, with all parameters."""
+"""The record of a workload: its name and its parameters, as a study stores them."""
 
 import math
-from math import exp, expm1, log, log1p
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    ValidationError,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
-from lsmtune.errors import unknown_word
+from lsmtune.errors import allowed_text, unknown_word
 from lsmtune.study_keys import MIX_KEYS, WORKLOAD_KEYS
-from lsmtune.workloads.presets import (
-    LOOKUP_FAMILIES,
-    OPTIONAL,
-    PRESETS,
-    TPCC_FAMILIES,
-    EngineName,
-    Kind,
-    Preset,
-    default_operations,
-)
+from lsmtune.workloads.definition import OF_RECORDS, Definition, Kind, Parameters
+from lsmtune.workloads.known import OPTIONAL, WORKLOADS
+
+D = TypeVar("D", bound=Definition)
 
 _WHOLE = 1e-9
 _HEADER_BYTES = 32
 """Maximum bytes that RocksDB adds to a write (db/write_batch.cc)."""
-
-
-_MOST_KEY_BYTES, _MOST_VALUE_BYTES = 500, 60_000
-"""Limits on other engines than db_bench: LMDB keys have 511 bytes, SQL rows 64 KiB."""
-_OF_RECORDS = ("num", "key_size", "value_size", "compression_ratio", "threads")
-"""Parameters of every workload of keys and values."""
-_WAREHOUSE_BYTES, _ROW_BYTES = 110_000_000, 250
-TRANSACTION_BYTES = 10_000
-"""Bytes that an SQL transaction writes, as an estimate."""
-_TRANSACTIONS_UNKNOWN = 100_000
-_SKEWS_WRITES: tuple[EngineName, ...] = ("rocksdb", "embedded", "simulated")
-"""Engines that can run a workload with `write_skew`."""
-YCSB_FIELDS = 10
-"""Number of fields of a YCSB record; all have the same size."""
-_SLICES = 1000
-"""Number of groups of keys with similar probability. The error is then far below 1 %."""
 
 
 def _is_none(value: object) -> bool:
@@ -137,98 +121,90 @@ class Workload(BaseModel):
     families: bool | None = Field(default=None, description=WORKLOAD_KEYS["families"])
     tables: int | None = Field(default=None, ge=1, le=1000, description=WORKLOAD_KEYS["tables"])
 
-    @model_validator(mode="before")
+    _own: Parameters | None = PrivateAttr(default=None)
+
+    @model_validator(mode="wrap")
     @classmethod
-    def _with_defaults(cls, given: Any) -> Any:
+    def _of_its_definition(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         """Fill in the workload's own parameters and refuse those that it does not have."""
-        if not isinstance(given, dict):
-            return given
+        if not isinstance(given, Mapping):
+            return handler(given)
         name = given.get("name", "fillrandom")
-        preset = PRESETS.get(name) if isinstance(name, str) else None
-        if preset is None:
-            return given  # refused below, with the allowed names
-        foreign = OPTIONAL - preset.parameters.keys()
-        stray = [name for name in given if name in foreign and given[name] is not None]
-        stray += [name for name in _OF_RECORDS if not preset.has(name) and _is_set(given, name)]
-        if stray:
-            common = [name for name in _OF_RECORDS if preset.has(name)]
-            own = dict.fromkeys((*common, *preset.parameters, *preset.of_all))
-            raise ValueError(f"{unknown_word(f'parameter of the workload {name}', stray[0], own)}")
-        defaults = {**preset.parameters, **preset.of_all}
+        definition = WORKLOADS.get(name) if isinstance(name, str) else None
+        if definition is None:
+            return handler(given)  # refused below, with the allowed names
+        _refuse_stray(given, definition)
+        own = definition.own_fields()
+        rest = {name: value for name, value in given.items() if name not in own}
+        defaults = {n: v for n, v in definition.of_records.items() if v is not None}
+        defaults |= definition.parameters
         filled = {name: value for name, value in defaults.items() if given.get(name) is None}
-        return {**given, **filled}
+        load = handler({**rest, **filled})
+        if definition.own is not None:
+            mine = {name: value for name, value in given.items() if name in own}
+            load._own = _own_parameters(definition.own, mine)
+        if (problem := next(load.definition.problems(), None)) is not None:
+            raise ValueError(problem)
+        return load
+
+    @model_serializer(mode="wrap")
+    def _stored(
+        self, handler: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> dict[str, Any]:
+        """Return the parameters. Those of another package follow the usual ones."""
+        found: dict[str, Any] = handler(self)
+        definition = self.definition
+        if not definition.stores_all:
+            found = {n: v for n, v in found.items() if n == "name" or definition.has(n)}
+        if self._own is None:
+            return found
+        own = self._own.model_dump(mode="json", exclude_none=info.exclude_none or False)
+        return {**found, **own}
 
     @field_validator("name")
     @classmethod
     def _known(cls, name: str) -> str:
-        if name not in PRESETS:
-            raise ValueError(unknown_word("workload", name, PRESETS))
+        if name not in WORKLOADS:
+            raise ValueError(unknown_word("workload", name, WORKLOADS))
         return name
 
-    @model_validator(mode="after")
-    def _trace_is_given(self) -> Self:
-        if self.name == "trace" and self.trace is None:
-            raise ValueError(
-                "the workload trace needs a trace that RocksDB recorded; set trace = 'FILE'"
-            )
-        return self
+    @property
+    def definition(self) -> Definition:
+        """The workload of that name, with these parameters."""
+        return WORKLOADS[self.name](self)
 
-    @model_validator(mode="after")
-    def _one_end(self) -> Self:
-        if self.operations is not None and self.duration_s is not None:
-            raise ValueError(
-                "operations and duration_s exclude each other; remove one of the two keys"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _tombstones_are_told(self) -> Self:
-        if (self.tombstone_every is None) != (self.tombstone_width is None):
-            raise ValueError("set both keys tombstone_every and tombstone_width, or neither key")
-        if self.tombstones is not None and self.tombstone_every is None:
-            raise ValueError("tombstones: also set the keys tombstone_every and tombstone_width")
-        return self
-
-    @model_validator(mode="after")
-    def _fields_are_alike(self) -> Self:
-        if self.preset.engine == "tikv" and self.value_size % YCSB_FIELDS:
-            raise ValueError(
-                f"value_size: {self.value_size} is not a multiple of {YCSB_FIELDS}, the number of "
-                f"fields of a YCSB record; use a multiple of {YCSB_FIELDS}"
-            )
-        return self
+    def definition_of(self, kind: type[D]) -> D:
+        """Return the definition, which is one of that class; TypeError if it is not."""
+        found = self.definition
+        if not isinstance(found, kind):
+            raise TypeError(f"{self.name} is no {kind.__name__}")
+        return found
 
     @property
-    def preset(self) -> Preset:
-        """Preset of that name."""
-        return PRESETS[self.name]
+    def own(self) -> Parameters | None:
+        """The parameters that only this workload of another package has; None without such."""
+        return self._own
 
     @property
     def kind(self) -> Kind:
         """Whether writes, reads or both are measured."""
-        return self.preset.kind
+        return self.definition.kind
 
     @property
     def client_operations(self) -> int | None:
         """Measured operations per client; None if a duration or a trace ends the load."""
-        if self.duration_s is not None or self.name == "trace":
-            return None
-        if not self.preset.prepared:
-            return self.operations or self.num
-        return self.operations or default_operations(self.name, self.num, self.threads)
+        return self.definition.client_operations
 
     @property
     def column_families(self) -> tuple[str, ...]:
         """Column families of the workload in addition to the default one."""
-        if self.name == "lookup":
-            return LOOKUP_FAMILIES
-        return TPCC_FAMILIES if self.families else ()
+        return self.definition.column_families
 
     @property
     def told(self) -> dict[str, Any]:
         """Parameters that the workload has and that are set, for display."""
         given = self.model_dump(exclude_none=True)
-        return {n: v for n, v in given.items() if n not in _OF_RECORDS or self.preset.has(n)}
+        return {n: v for n, v in given.items() if n not in OF_RECORDS or self.definition.has(n)}
 
     @property
     def has_all_keys(self) -> bool:
@@ -261,21 +237,21 @@ class Workload(BaseModel):
         return self.tombstones or max(1, writes // self.tombstone_every)
 
     @property
+    def written_bytes(self) -> int | None:
+        """Key and value bytes that the clients write during the load; None if unknown.
+
+        A deletion writes its key only. For SQL, it is an estimate.
+        """
+        return self.definition.written_bytes
+
+    @property
     def user_bytes(self) -> int:
         """Key and value bytes that the clients write, including the build of the database.
 
         If their number is unknown, the bytes of all records: overwrites do not make a store
         larger. For SQL, the bytes of the rows and of the writes of the transactions.
         """
-        if self.preset.engine == "myrocks" and self.name != "lookup":
-            rows = (self.warehouses or 0) * _WAREHOUSE_BYTES
-            rows += (self.tables or 0) * self.num * _ROW_BYTES
-            transactions = (self.client_operations or _TRANSACTIONS_UNKNOWN) * self.threads
-            return rows + transactions * TRANSACTION_BYTES
-        built = self.build_writes if self.preset.prepared else 0
-        operations = self.num if self.client_operations is None else self.client_operations
-        writes = operations * self.threads if self.kind != "read" else 0
-        return (built + writes) * self.record_bytes
+        return self.definition.user_bytes
 
     @property
     def record_bytes(self) -> int:
@@ -292,78 +268,43 @@ class Workload(BaseModel):
     @property
     def distinct_bytes(self) -> float | None:
         """Expected logical size of the live records after the load; None if unknown."""
-        if self.preset.engine != "rocksdb" or self.tombstone_every is not None:
+        if self.tombstone_every is not None or self.definition.live_records is None:
             return None
-        writes = (self.client_operations or 0) * self.threads
-        untouched = (1 - 1 / self.num) ** writes
-        if self.write_skew is not None:
-            untouched = 1 - skewed_keys(self.num, writes, self.write_skew) / self.num
-        if self.name == "fillrandom":
-            return self.num * (1 - untouched) * self.record_bytes
-        if self.name == "deleterandom":
-            return self.num * untouched * self.record_bytes
-        if self.name in ("fillseq", "overwrite") or (self.kind == "read"):
-            return self.num * (self.present or 1.0) * self.record_bytes
-        steady = self.name in ("updaterandom", "readwhilewriting", "readrandomwriterandom")
-        return self.num * self.record_bytes if steady and self.present == 1 else None
-
-    def cannot_run_on(self, engine: EngineName) -> str | None:
-        """Return why another engine cannot run the workload, or None."""
-        if engine == self.preset.engine:
-            return None
-        unsupported = self._unsupported(engine)
-        if unsupported is not None or engine == "simulated":
-            return unsupported
-        digits = len(str(self.num - 1))
-        if not digits <= self.key_size <= _MOST_KEY_BYTES:
-            return (
-                f"key_size: {self.key_size} is not possible with engine {engine} and {self.num} "
-                f"records; use {digits} to {_MOST_KEY_BYTES}"
-            )
-        if self.value_size > _MOST_VALUE_BYTES:
-            return (
-                f"value_size: {self.value_size} is too large for engine {engine}; "
-                f"use 1 to {_MOST_VALUE_BYTES}"
-            )
-        return None
-
-    def _unsupported(self, engine: EngineName) -> str | None:
-        """Return which parameter another engine does not support, or None."""
-        if self.tombstone_every is not None:
-            return f"tombstone_every: not supported by engine {engine}; remove tombstone_every"
-        if self.write_skew is not None and engine not in _SKEWS_WRITES:
-            return (
-                f"workload.write_skew: engine {engine} cannot write some records more often; "
-                f"remove write_skew, or use one of these engines: {', '.join(_SKEWS_WRITES)}"
-            )
-        return None
+        return self.definition.live_records * self.record_bytes
 
     @property
     def file_paths(self) -> tuple[Path, ...]:
         """Files of the user that the workload needs."""
-        return tuple(Path(path) for path in (self.trace, self.database) if path is not None)
+        return self.definition.files
 
 
-def _is_set(given: dict[str, Any], name: str) -> bool:
+def _refuse_stray(given: Mapping[str, Any], definition: type[Definition]) -> None:
+    """Raise ValueError for a parameter that the workload does not have."""
+    known = [name for name in OF_RECORDS if name in definition.of_records]
+    own = dict.fromkeys((*known, *definition.parameters, *definition.own_fields()))
+    foreign = OPTIONAL - definition.parameters.keys()
+    stray = [name for name in given if name in foreign and given[name] is not None]
+    stray += [name for name in OF_RECORDS if name not in known and _is_set(given, name)]
+    if not definition.stores_all:  # no stored study has more keys
+        stray += [name for name in given if name not in Workload.model_fields and name not in own]
+    if stray and not own:
+        raise ValueError(f"the workload {definition.name} has no parameters; remove {stray[0]}")
+    if stray:
+        word = f"parameter of the workload {definition.name}"
+        raise ValueError(unknown_word(word, stray[0], own))
+
+
+def _is_set(given: Mapping[str, Any], name: str) -> bool:
     """Return whether a parameter is given with another value than its default."""
     return given.get(name) not in (None, Workload.model_fields[name].default)
 
 
-def skewed_keys(num: int, writes: int, skew: float) -> float:
-    """Return the expected number of different keys among the writes to `num` keys.
-
-    A write goes to the key with the rank num x e^-r, with r uniform from 0 to `skew`.
-    """
-    last = min(skew, log(num))
-    width = last / _SLICES
-    ranks = (num * exp(-(place + 0.5) * width) for place in range(_SLICES))
-    found = sum(rank * width * _touched(1 / (skew * rank), writes) for rank in ranks)
-    # All ranks below 1 are one key.
-    return found + (_touched(1 - last / skew, writes) if skew > last else 0.0)
-
-
-def _touched(probability: float, writes: int) -> float:
-    """Return the probability that at least one of the writes goes to a key."""
-    if probability >= 1:
-        return 1.0
-    return -expm1(writes * log1p(-probability))
+def _own_parameters(own: type[Parameters], given: Mapping[str, Any]) -> Parameters:
+    """Return the checked parameters of another package; ValueError names the first wrong one."""
+    try:
+        return own.model_validate(given)
+    except ValidationError as error:
+        first: dict[str, Any] = dict(error.errors()[0])
+        key = ".".join(map(str, first["loc"]))
+        text = "this key is missing" if first["type"] == "missing" else allowed_text(first)
+        raise ValueError(f"{key}: {text}") from error

@@ -19,6 +19,8 @@ from lsmtune.metrics.measurement import Measurement
 from lsmtune.trials import Base, Status, TrialResult, TrialSpec
 from lsmtune_toy.ini import INI, Ini, read_ini
 
+from .hot_writes import HOT_RECORDS, HotParameters, HotWrites
+
 VERSION = "1.0"
 METRICS = (
     "write_amp", "read_amp", "live_sst_bytes",
@@ -104,8 +106,10 @@ class Store:
         if self.buffer_records > records:
             raise TrialFailedError(Status.REFUSED, "the buffer is larger than the data")
         order = random.Random(spec.seed)
+        hot = own.hot_share if isinstance(own := spec.workload.own, HotParameters) else 0.0
         for _ in range(records):
-            self.put(order.randrange(records))
+            is_hot = hot > 0 and order.random() < hot
+            self.put(order.randrange(max(1, round(HOT_RECORDS * records)) if is_hot else records))
         self.flush()
         return {
             "write_amp": self.written / records,
@@ -137,7 +141,7 @@ TOY = EngineEntry(
     name="toy",
     summary="a key-value store in memory",
     program="toy",
-    workloads=("fillrandom", "fillseq"),
+    workloads=("fillrandom", "fillseq", HotWrites),
     catalogue=lambda: CATALOGUE,
     defaults={"knobs": "all", "objective": "write_amp"},
     metrics=METRICS,

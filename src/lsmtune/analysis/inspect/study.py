@@ -18,7 +18,7 @@ from lsmtune.knobs.option_names import enumerator
 from lsmtune.knobs.types import Knob, OptionKey, Settings
 from lsmtune.metrics.families import DEFAULT, listed, sizes_of
 from lsmtune.units import GIB, KIB, format_bytes
-from lsmtune.workloads import PRESETS
+from lsmtune.workloads import WORKLOADS
 
 _SIMILAR = "The workload below is similar to the workload of the LOG."
 _READS_UNKNOWN = (
@@ -177,7 +177,7 @@ def _remarks(log: Inspection) -> list[str]:
     if log.load == Load():
         return [*_NO_WORKLOAD, "The baseline of the study has the options of the file.", *family]
     similar = _READS_UNKNOWN if log.load.read_percent is None else (_SIMILAR,)
-    parameters = PRESETS[_load_name(log.load)[0]].parameters
+    parameters = WORKLOADS[_load_name(log.load)[0]].parameters
     hot = _HOT_WRITES if "write_skew" in parameters else ()
     baseline = "The baseline of the study has the options of the LOG."
     return [*similar, baseline, *family, *_DEFAULTS, *hot]

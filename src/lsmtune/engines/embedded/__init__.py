@@ -2,20 +2,21 @@
 # ruff: noqa: PLC0415 - commands that start no engine read the entry
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.checks import Check, CheckContext, optional_check
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.record_sizes import refused_size
 from lsmtune.engines.rocksdb.settings import check_library
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DRIVER
 from lsmtune.study_keys import VERSION
-from lsmtune.workloads import workloads_of
+from lsmtune.workloads.records import Fillrandom, Fillseq
 
 _NAME = "embedded"
 
@@ -69,9 +70,11 @@ EMBEDDED = EngineEntry(
     name=_NAME,
     summary="RocksDB, LevelDB and LMDB under one driver",
     program=DRIVER,
-    workloads=workloads_of(_NAME),
+    workloads=(Fillrandom, Fillseq),
     catalogue=_catalogue,
     defaults={"knobs": "all", "objective": "total_s"},
+    lacks=frozenset({"tombstone_every"}),
+    refuses=partial(refused_size, _NAME),
     uses=frozenset({"program", VERSION, "library", "libraries", "cache"}),
     check=check_library,
     starts=_starts,

@@ -1,7 +1,7 @@
 """The engine myrocks: RocksDB in a private MariaDB server, loaded by sysbench."""
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 from lsmtune.engine_traits import OnlineTuning
@@ -10,9 +10,11 @@ from lsmtune.engines.checks import Check, CheckContext, optional_check
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.myrocks.base_files import BASE_FILES
 from lsmtune.engines.myrocks.exports import EXPORTS
+from lsmtune.engines.record_sizes import refused_size
 from lsmtune.knobs.catalogue import Catalogue, by_family, read_catalogue, rocksdb_catalogue
 from lsmtune.spec import StudySettings
-from lsmtune.workloads import workloads_of
+from lsmtune.workloads.records import Fillrandom
+from lsmtune.workloads.sql import SQL
 
 _NAME = "myrocks"
 
@@ -43,13 +45,15 @@ MYROCKS = EngineEntry(
     name=_NAME,
     summary="RocksDB in a private MariaDB server",
     program="mariadbd",
-    workloads=workloads_of(_NAME),
+    workloads=(Fillrandom, *SQL),
     catalogue=_catalogue,
     defaults={"knobs": "mixed"},
     base_files=BASE_FILES,
     exports=EXPORTS,
     uses=frozenset({"program", "base", "cache"}),
     online=OnlineTuning(),
+    refuses=partial(refused_size, _NAME),
+    needs_flushes=True,
     full_size=False,
     checks=_checks,
     make=_make,

@@ -13,17 +13,17 @@ from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter, ValidationError
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.myrocks.server import DATABASE
 from lsmtune.trials import Protocol, Status
-from lsmtune.workloads import Workload
+from lsmtune.workloads import Records, Workload
+from lsmtune.workloads.sql import Sql, parameter_flags
 
-TPCC, LOOKUP = "tpcc", "lookup"
 PROBES = ("get", "get_missing", "scan")
 """The parts of the probe that follows a load of nothing but writes."""
 Transaction = Literal["new_order", "payment", "order_status", "delivery", "stock_level"]
 TRANSACTIONS: tuple[Transaction, ...] = get_args(Transaction)
 PERCENTILES = {"p50": 0.5, "p75": 0.75, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 
-_SCRIPTS = {TPCC: "tpcc.lua", LOOKUP: "lookup.lua", "records": "records.lua"}
-"""The loads that are scripts of ours; sysbench brings the others."""
+_RECORDS = "records.lua"
+"""The script of workloads of records."""
 _WIDTH = 1.02
 """A bucket of our scripts' histograms reaches so many times as far as the one before."""
 _RETRIED = "1213,1205,1020"
@@ -153,12 +153,22 @@ def probe_argv(load: Workload, socket: Path, part: str, seed: int, protocol: Pro
 
 def is_of_records(load: Workload) -> bool:
     """Whether it is a load of db_bench's, run as SQL."""
-    return load.preset.engine == "rocksdb"
+    return isinstance(load.definition, Records)
+
+
+def is_of_sysbench(load: Workload) -> bool:
+    """Whether the script of a workload is one of sysbench itself."""
+    return not is_of_records(load) and load.definition_of(Sql).is_of_sysbench
+
+
+def has_check(load: Workload) -> bool:
+    """Whether the tables can be checked after a run."""
+    return not is_of_records(load) and load.definition_of(Sql).has_check
 
 
 def _argv(load: Workload, socket: Path, threads: int, seed: int, more: Sequence[str]) -> list[str]:
-    own = _SCRIPTS.get("records" if is_of_records(load) else load.name)
-    script = load.name if own is None else str(files(__package__) / own)
+    named = _RECORDS if is_of_records(load) else load.definition_of(Sql).script
+    script = named if is_of_sysbench(load) else str(files(__package__) / named)
     return [
         "sysbench", script, "--db-driver=mysql", f"--mysql-socket={socket}", "--mysql-user=root",
         f"--mysql-db={DATABASE}", "--db-ps-mode=disable", f"--mysql-ignore-errors={_RETRIED}",
@@ -167,34 +177,32 @@ def _argv(load: Workload, socket: Path, threads: int, seed: int, more: Sequence[
 
 
 def _size(load: Workload) -> tuple[str, ...]:
-    if load.name == TPCC:
-        return (f"--warehouses={load.warehouses}", f"--families={'on' if load.families else 'off'}")
-    if is_of_records(load) or load.name == LOOKUP:
-        names = ["num", "key_size", "value_size", "compression_ratio"]
-        names += [name for name in ("present", "skew") if load.name == LOOKUP]
-        return tuple(f"--{name.replace('_', '-')}={getattr(load, name) or 0}" for name in names)
-    return (f"--tables={load.tables}", f"--table-size={load.num}", "--mysql-storage-engine=rocksdb")
+    if is_of_records(load):
+        return parameter_flags(load, "num", "key_size", "value_size", "compression_ratio")
+    flags = load.definition_of(Sql).size_flags()
+    return (*flags, "--mysql-storage-engine=rocksdb") if is_of_sysbench(load) else flags
 
 
 def _ends(load: Workload, *, endless: bool) -> tuple[str, ...]:
     if endless:
         return _ENDLESS
-    if is_of_records(load) or load.name == LOOKUP:
+    if is_of_records(load) or load.definition_of(Sql).output == "lookups":
         return (f"--operations={load.client_operations}", *_ENDLESS)
     if load.client_operations is None:
         ends = ("--events=0", f"--time={load.duration_s}")
     else:
         ends = (f"--events={load.client_operations * load.threads}", "--time=0")
-    return ends if load.name == TPCC else (*ends, "--histogram=on")
+    return (*ends, "--histogram=on") if is_of_sysbench(load) else ends
 
 
 def read_run(load: Workload, printed: str) -> Run:
     """What sysbench printed; TrialFailedError where something is missing."""
     if is_of_records(load):
         return _records_run(printed, "write", load.threads)
-    if load.name == LOOKUP:
+    output = load.definition_of(Sql).output
+    if output == "lookups":
         return _lookup_run(printed, load.threads)
-    return _tpcc_run(printed, load.threads) if load.name == TPCC else _oltp_run(printed)
+    return _tpcc_run(printed, load.threads) if output == "transactions" else _oltp_run(printed)
 
 
 def read_probe(part: str, printed: str) -> Run:
@@ -216,7 +224,7 @@ def _counted_run(told: Sequence[_Operations], kind: str) -> Run:
 
 
 def _lookup_run(printed: str, threads: int) -> Run:
-    told = _told(_LOOKUPS, printed, LOOKUP, threads)
+    told = _told(_LOOKUPS, printed, "lookup", threads)
     run = _counted_run(told, "get")
     return replace(run, found=sum(thread.found for thread in told))
 
@@ -259,7 +267,7 @@ def _span_s(told: Sequence[_Client]) -> float:
 
 
 def _tpcc_run(printed: str, threads: int) -> Run:
-    told = _told(_TRANSACTIONS, printed, TPCC, threads)
+    told = _told(_TRANSACTIONS, printed, "tpcc", threads)
     by_kind = {kind: [thread.transactions[kind] for thread in told] for kind in TRANSACTIONS}
     committed = {kind: sum(part.commits for part in parts) for kind, parts in by_kind.items()}
     return Run(

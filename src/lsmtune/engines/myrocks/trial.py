@@ -11,10 +11,10 @@ from lsmtune.engines.base import Places, TrialFailedError, Watch
 from lsmtune.engines.debt import paying
 from lsmtune.engines.myrocks.live import LiveServer
 from lsmtune.engines.myrocks.loads import (
-    LOOKUP,
     PROBES,
-    TPCC,
+    has_check,
     is_of_records,
+    is_of_sysbench,
     probe_argv,
     read_check,
     read_probe,
@@ -49,7 +49,6 @@ from lsmtune.system.host import CpuMeter
 from lsmtune.system.process import ChildProcess
 from lsmtune.system.workdir import directory_bytes
 from lsmtune.trials import Base, Status, TrialSpec
-from lsmtune.workloads.presets import default_operations
 
 _TREE = 1_000_003
 """The seed of a template's data and of the writes that warm it."""
@@ -85,7 +84,7 @@ class Trial:
         with running(self._program, self._files, self._variables(self._spec.settings)) as server:
             loaded = self._load(server, watch)
             probed = self._probe(server, watch) if load.kind == "write" else None
-            checking_cpu_s = _check(server, self._spec) if load.name == TPCC else 0.0
+            checking_cpu_s = _check(server, self._spec) if has_check(load) else 0.0
         status = server.process.wait(0)
         children_cpu_s = status.cpu_s + loaded.client_cpu_s + checking_cpu_s
         children_cpu_s += probed.client_cpu_s if probed else 0.0
@@ -139,7 +138,7 @@ class Trial:
 
     def _template_key(self) -> str:
         load = self._spec.workload
-        reads, warmed = load.kind == "read", load.preset.prepared and load.kind != "read"
+        reads, warmed = load.kind == "read", load.definition.prepared and load.kind != "read"
         identity = {
             "program": self._program,
             "base": [self._base.options, self._base.given],
@@ -176,7 +175,7 @@ class Trial:
         started, load = time.monotonic(), self._spec.workload
         files, settings = ServerFiles(data.parent, data.name), self._build_settings()
         styles = [name for name in settings if PLAIN.option(name) == "compaction_style"]
-        indexed_last = load.name not in (TPCC, LOOKUP) and load.preset.prepared
+        indexed_last = is_of_sysbench(load)
         leveled = dict.fromkeys(styles, _LEVELED) if indexed_last else {}
         operations = self._warming_operations()
         warming = load.model_copy(update={"operations": operations, "duration_s": None})
@@ -192,7 +191,7 @@ class Trial:
         with running(self._program, files, self._variables(settings)) as server:
             if any(settings[name] != _LEVELED for name in leveled):
                 server.query("SET GLOBAL rocksdb_compact_cf = 'default'")
-            if load.preset.prepared:
+            if load.definition.prepared:
                 argv = sysbench_argv(warming, server.socket, "run", _TREE)
                 run_client(argv, files, "warm", _PREPARE_S)
             settle(server, self._spec.protocol, SpaceMeter(server))
@@ -200,7 +199,7 @@ class Trial:
 
     def _warming_operations(self) -> int:
         load = self._spec.workload
-        told = load.client_operations or default_operations(load.name, load.num)
+        told = load.client_operations or load.definition.default_operations or 0
         return min(max(_FEWEST, told // _WARMING), _MOST)
 
     def _load(self, server: Server, watch: Watch) -> Loaded:

@@ -14,7 +14,7 @@ from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DB_BENCH
 from lsmtune.study_keys import VERSION
-from lsmtune.workloads import workloads_of
+from lsmtune.workloads.records import RECORDS
 
 _NAME = "rocksdb"
 
@@ -43,16 +43,19 @@ ROCKSDB = EngineEntry(
     name=_NAME,
     summary="RocksDB, by its library or its program db_bench",
     program=DB_BENCH,
-    workloads=workloads_of(_NAME),
+    workloads=RECORDS,
     catalogue=rocksdb_catalogue,
     base_files=BASE_FILES,
     exports=EXPORTS,
     uses=frozenset({"program", VERSION, "library", "base", "family", "cache"}),
+    lacks=frozenset(),
     complete=program_of,
     check=check,
     online=OnlineTuning(check=check_online, space=for_online),
     has_versions=True,
     predicted_by="simulated",
+    counts_reads=True,
+    needs_flushes=True,
     full_size=False,
     assumes_cache=True,
     checks=_checks,

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from lsmtune.workloads import Workload
+from lsmtune.workloads import Records, Workload
 
 _BEFORE_THE_LOAD_S = 0.5
 """Upper bound of the time of db_bench from opening the database to the first operation."""
@@ -61,9 +61,10 @@ class BestCase:
     def least_live_bytes(self) -> float | None:
         """Return the minimum size of the live tables after the load; None if it is unknown."""
         load = self.load
-        if load.name not in ("fillrandom", "fillseq", "overwrite"):
+        definition = load.definition_of(Records)
+        if not definition.keeps_all:
             return None
-        if load.write_skew is not None and not load.preset.prepared:
+        if load.write_skew is not None and not definition.prepared:
             return None  # with few different keys, chance changes their number by more
         distinct = (load.distinct_bytes or 0.0) / load.record_bytes
         entropy = math.log2(_PRINTABLE_CHARACTERS) / 8

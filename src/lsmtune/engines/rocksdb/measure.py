@@ -23,11 +23,9 @@ from lsmtune.metrics.log_jobs import bytes_by_level
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.trials import Status
-from lsmtune.workloads import Workload
+from lsmtune.workloads import Records, Workload
 
 _MICROS = 1e6
-_KEEPS_ALL = {"fillrandom", "fillseq", "overwrite"}
-"""Loads after which every key that was written has a record."""
 _ON = ("1", "true")
 
 
@@ -175,7 +173,7 @@ def check_found(found: int | None, looked_up: int | None) -> None:
 
 def _probe(probe: ProbeOutput, load: Workload) -> dict[str, float]:
     hits = probe.gets
-    keeps_all = load.name in _KEEPS_ALL and load.tombstone_every is None
+    keeps_all = load.definition_of(Records).keeps_all and load.tombstone_every is None
     if keeps_all:
         check_found(hits.found, hits.looked_up)
     latencies = {

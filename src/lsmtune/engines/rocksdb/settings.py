@@ -47,7 +47,7 @@ def check_library(spec: StudySettings) -> Iterator[str]:
     key = named[0]
     if others := [*named[1:], *(["program"] if spec.program != DRIVER else [])]:
         yield f"{key}: not allowed with {others[0]}; remove one of them"
-    elif spec.workload.preset.needs_db_bench:
+    elif spec.workload.definition.needs_db_bench:
         yield (
             f"{key}: only db_bench runs the workload {spec.workload.name}; remove it, or choose "
             "another workload"

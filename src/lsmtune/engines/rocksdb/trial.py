@@ -57,7 +57,7 @@ class Trial:
 
     def measure(self, watch: Watch) -> Measurement:
         """Run all parts; TrialFailedError if one fails."""
-        prepared = self._spec.workload.preset.prepared
+        prepared = self._spec.workload.definition.prepared
         built = self._prepare(watch) if prepared else Template(metrics={})
         meter = CpuMeter()
         output = self._load(watch)

@@ -16,11 +16,10 @@ from lsmtune.engines.tikv.rules import RULES
 from lsmtune.engines.tikv.settings import Cluster, check, cluster_of, suited_knobs
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
 from lsmtune.spec import StudySettings
-from lsmtune.workloads import workloads_of
+from lsmtune.workloads.ycsb import YCSB, YcsbA
 
 _NAME = "tikv"
 _PROGRAM = "go-ycsb"
-_DEFAULT_WORKLOAD = "ycsb_a"
 _COMMANDS = ("restart", "prepare")
 """Keys of the table [tikv] that name commands."""
 
@@ -63,7 +62,7 @@ TIKV = EngineEntry(
     name=_NAME,
     summary="a TiKV of yours",
     program=_PROGRAM,
-    workloads=tuple(dict.fromkeys((_DEFAULT_WORKLOAD, *workloads_of(_NAME)))),
+    workloads=tuple(dict.fromkeys((YcsbA, *YCSB))),
     catalogue=_catalogue,
     base_files=BASE_FILES,
     exports=EXPORTS,
@@ -72,6 +71,8 @@ TIKV = EngineEntry(
     one_at_a_time=True,
     complete=suited_knobs,
     check=check,
+    not_limited=frozenset({"write_amp", "get_missing_p50_us", "get_missing_p99_us"}),
+    needs_flushes=True,
     runs_here=False,
     base_is_users=True,
     starts=_starts,

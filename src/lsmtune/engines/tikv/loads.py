@@ -14,7 +14,7 @@ from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.system.process import ChildProcess, NoLine
 from lsmtune.trials import Protocol, Status
 from lsmtune.workloads import Workload
-from lsmtune.workloads.workload import YCSB_FIELDS
+from lsmtune.workloads.ycsb import YCSB_FIELDS, Shares, Ycsb
 
 _TICK_S, _LOOK_S, _END_S = 0.1, 1.0, 30.0
 _FAILED = "operation err: "
@@ -35,53 +35,20 @@ _ALWAYS = {
 """Mostly go-ycsb's defaults; its profiler would listen on every address of the machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mix:
-    """What the operations of a load are, as shares, and which records they ask for.
-
-    `keys` is how many keys are asked for, as a multiple of the records that there are.
-    """
-
-    distribution: str
-    read: float = 0.0
-    update: float = 0.0
-    insert: float = 0.0
-    scan: float = 0.0
-    modify: float = 0.0
-    keys: int = 1
-    shortest_scan: int | None = None
-
-
-MIXES: dict[str, Mix] = {
-    "writeheavy": Mix("zipfian", update=1),
-    "pntlookup80": Mix("zipfian", read=1, keys=2),
-    "smallpntlookup": Mix("zipfian", read=1),
-    "shortscan": Mix("uniform", scan=1),
-    "longscan": Mix("uniform", scan=1),
-    "ycsb_a": Mix("zipfian", read=0.5, update=0.5),
-    "ycsb_b": Mix("zipfian", read=0.95, update=0.05),
-    "ycsb_c": Mix("zipfian", read=1),
-    "ycsb_d": Mix("latest", read=0.95, insert=0.05),
-    "ycsb_e": Mix("zipfian", scan=0.95, insert=0.05, shortest_scan=1),
-    "ycsb_f": Mix("zipfian", read=0.5, modify=0.5),
-}
-"""AutoTiKV's loads as its workloads/ have them; YCSB's as its paper defines them (Cooper et al.
-2010, table 2)."""
-
-_READS, _SCANS = Mix("zipfian", read=1), Mix("uniform", scan=1)
+_READS, _SCANS = Shares("zipfian", read=1), Shares("uniform", scan=1)
 
 Properties = Mapping[str, str]
 
 
 def loading(load: Workload, cluster: Cluster, table: str) -> Properties:
     """The properties of `go-ycsb load`: every record once."""
-    mix = MIXES[load.name]
+    mix = load.definition_of(Ycsb).shares
     return _properties(load, cluster, table, mix, keys=load.num, operations=load.num)
 
 
 def running(load: Workload, cluster: Cluster, table: str) -> Properties:
     """The properties of `go-ycsb run`."""
-    mix = MIXES[load.name]
+    mix = load.definition_of(Ycsb).shares
     operations = (load.client_operations or 0) * load.threads
     keys = mix.keys * load.num
     return _properties(load, cluster, table, mix, keys=keys, operations=operations)
@@ -100,7 +67,7 @@ def probing(
 
 
 def _properties(
-    load: Workload, cluster: Cluster, table: str, mix: Mix, *, keys: int, operations: int
+    load: Workload, cluster: Cluster, table: str, mix: Shares, *, keys: int, operations: int
 ) -> Properties:
     scan_length = load.scan_length or 1
     told = {

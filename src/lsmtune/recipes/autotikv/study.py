@@ -7,7 +7,7 @@ from math import log
 from typing import Any, Literal
 
 from lsmtune.analysis.experiment_runs import Cell, Experiment
-from lsmtune.engine_traits import ENGINES
+from lsmtune.engine_traits import ENGINES, engines_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.knob_text import knob_value
 from lsmtune.knobs.types import Config, Knob, Value
@@ -112,7 +112,7 @@ def search(name: Name, asked: Asked) -> StudySettings:
         asked,
         knobs=_planned(name)["knobs"],
         objective=(_planned(name)["metric"],),
-        limits=no_default_limits(load, load.preset.engine),  # the post had no limits
+        limits=no_default_limits(load, engines_of(load.name)[0]),  # the post had no limits
         optimizer=OPTIMIZER,
         trials=TRIALS,
         base_runs=_BASE_RUNS,
@@ -213,7 +213,7 @@ def _load(name: Name, asked: Asked) -> Workload:
 
 
 def _spec(name: str, load: Workload, asked: Asked, **more: Any) -> StudySettings:
-    engine = load.preset.engine
+    engine = engines_of(load.name)[0]
     existing = load.num * (load.present or 1) * load.record_bytes
     cache = existing * paper()["cache_bytes"] / paper()["data_bytes"]
     return StudySettings(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lsmtune.analysis.experiment_runs import Experiment
-from lsmtune.engine_traits import ENGINES
+from lsmtune.engine_traits import ENGINES, engines_of
 from lsmtune.recipes.base import Asked, Opener
 from lsmtune.recipes.experiment import experiment_spec, run_experiment
 from lsmtune.recipes.published import planned
@@ -52,7 +52,7 @@ def specs(asked: Asked) -> dict[EngineName, StudySettings]:
 
 
 def _spec(asked: Asked, load: Workload, program: str) -> StudySettings:
-    engine = load.preset.engine
+    engine = engines_of(load.name)[0]
     sweep = planned(__package__, engine, asked.repeats)
     return experiment_spec(f"compaction-style-{engine}", load, sweep, engine, program)
 

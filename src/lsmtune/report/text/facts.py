@@ -29,9 +29,9 @@ def host_text(host: Mapping[str, Any]) -> Iterator[str]:
 def workload_text(load: Workload, *, is_endless: bool = False) -> Iterator[str]:
     """Return the workload and its parameters, one per line."""
     given = load.told
-    if not is_endless and load.preset.prepared and load.client_operations is not None:
+    if not is_endless and load.definition.prepared and load.client_operations is not None:
         given["operations"] = load.client_operations
-    yield f"{given.pop('name')}: {load.preset.what.replace('`', '')}"
+    yield f"{given.pop('name')}: {load.definition.what.replace('`', '')}"
     yield from (_parameter_text(name, value) for name, value in given.items())
 
 

@@ -16,7 +16,7 @@ def workload_facts(spec: StudySettings) -> list[tuple[str, str]]:
     parameters = ", ".join(f"{k} = {v}" for k, v in table.items() if k != "name")
     name = spec.workload.name
     facts = [("workload", f"{name} ({parameters})" if parameters else name)]
-    return [*facts, ("", spec.workload.preset.what)]
+    return [*facts, ("", spec.workload.definition.what)]
 
 
 def limits_text(spec: StudySettings) -> str:

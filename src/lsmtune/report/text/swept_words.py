@@ -166,7 +166,7 @@ def rows(swept: Swept) -> tuple[list[str], list[list[str]]]:
 
 def workload_size(workload: Workload) -> str:
     """Return name and number of records of the workload."""
-    records = f", {workload.num:,} records" if workload.preset.has("num") else ""
+    records = f", {workload.num:,} records" if workload.definition.has("num") else ""
     return f"{workload.name}{records}"
 
 
