@@ -101,7 +101,7 @@ def remember_engine(engine: str, kept: object, study: str) -> None:
             f"engine of study {study!r}: the stored description is damaged: {key}"
         ) from error
     catalogue = Catalogue(
-        engine=engine, knobs=found.knobs, workload_parameters=(), presets=found.presets, starts=(),
+        engine=engine, knobs=found.knobs, presets=found.presets,
         notes=found.notes,
     )  # fmt: skip
     ENGINES.remember(

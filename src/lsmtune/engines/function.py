@@ -51,9 +51,7 @@ def function_engine(
     catalogue = Catalogue(
         engine=name,
         knobs=tuple(knob.model_copy(update={"flag": False}) for knob in knobs),
-        workload_parameters=(),
         presets=(Preset(name=_ALL, title="all knobs of the function"),),
-        starts=(),
     )
     return EngineEntry(
         name=name,

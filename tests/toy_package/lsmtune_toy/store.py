@@ -31,25 +31,20 @@ _MOST_RECORDS = 20_000
 CATALOGUE = Catalogue(
     engine="toy",
     knobs=(
-        Knob(
-            name="buffer_records", area="writes", kind="int", unit="", low=16, high=4096, log=True,
-            default=64, shapes=True, apply="restart", flag=False,
+        Knob.integer(
+            "buffer_records", 16, 4096, default=64, log=True, area="writes",
             trade="A larger buffer means fewer runs, but needs more memory.",
         ),
-        Knob(
-            name="most_runs", area="merges", kind="int", unit="", low=2, high=16, default=4,
-            shapes=True, apply="restart", flag=False,
+        Knob.integer(
+            "most_runs", 2, 16, default=4, area="merges",
             trade="More runs mean fewer merges, but a read looks into more runs.",
         ),
-        Knob(
-            name="merge", area="merges", kind="categorical", unit="", choices=("all", "newest"),
-            default="all", shapes=True, apply="restart", flag=False,
+        Knob.choice(
+            "merge", ("all", "newest"), default="all", area="merges",
             trade="A merge of all runs drops all old values. A merge of the newest two is cheaper.",
         ),
     ),
-    workload_parameters=(),
     presets=(Preset(name="all", title="all knobs"),),
-    starts=(),
 )  # fmt: skip
 
 

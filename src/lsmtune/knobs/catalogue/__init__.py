@@ -115,9 +115,9 @@ class Catalogue:
 
     engine: str
     knobs: tuple[Knob, ...]
-    workload_parameters: tuple[WorkloadParameter, ...]
-    presets: tuple[Preset, ...]
-    starts: tuple[Start, ...]
+    workload_parameters: tuple[WorkloadParameter, ...] = ()
+    presets: tuple[Preset, ...] = ()
+    starts: tuple[Start, ...] = ()
     notes: tuple[str, ...] = ()
     defaults_of: str = ""
     absent: frozenset[str] = frozenset()
