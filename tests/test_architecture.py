@@ -101,18 +101,9 @@ MAY_NAME_ENGINES = (
 )  # fmt: skip
 """Modules that may compare with an engine's name. All others ask the entry of the engine."""
 
-NAMES_ENGINES_STILL = {
-    "analysis/experiment_runs.py", "api/doctor.py", "api/online_files.py", "limits.py",
-    "report/figures.py", "report/online_section.py", "spaces.py", "study/enough_data.py",
-    "workloads/operations.py", "workloads/presets.py", "workloads/workload.py",
-}  # fmt: skip
-"""Modules that still compare with names of engines. The list only becomes shorter."""
-
 NO_ENGINE = {
     ("report/study_document.py", "simulated"): "a key of the JSON document",
     ("study_keys.py", "rocksdb"): "the key of a study, VERSION",
-    ("analysis/shipped_runs.py", "rocksdb"): "what ran for the data that ships",
-    ("cli/engines.py", "rocksdb"): "the library that `lsmtune engines` installs",
 }
 """Names that choose no behaviour of an engine, with what they are."""
 
@@ -280,7 +271,7 @@ def too_long(root: Path) -> Iterator[str]:
 def naming_engines(root: Path) -> Iterator[str]:
     """Comparisons with the name of an engine, and tables by such names."""
     for module in modules(root):
-        if module.name.startswith(MAY_NAME_ENGINES) or module.name in NAMES_ENGINES_STILL:
+        if module.name.startswith(MAY_NAME_ENGINES):
             continue
         named = {"DEFAULT_ENGINE": DEFAULT_ENGINE, **dict(_named_engines(module))}
         for node in {one for part in module.nodes for one in _compared(part)}:

@@ -92,6 +92,7 @@ class EngineTraits:
     refuses      returns why it cannot run a workload with other parameters, or None
     not_limited  metrics that have no default limit, because it does not measure them
     counts_reads whether it counts the work of the reads after a workload that only writes
+    shipped_workloads  workloads whose measured runs ship with lsmtune, to rank its knobs
     needs_flushes  whether its write amplification needs a minimum number of flushes
     full_size    whether trials always have full size, so that no option scales with the data
     runs_here    whether trials use disk and CPU of this host, which are then checked
@@ -121,6 +122,7 @@ class EngineTraits:
     not_limited: frozenset[str] = frozenset()
     counts_reads: bool = False
     needs_flushes: bool = False
+    shipped_workloads: tuple[str, ...] = ()
     full_size: bool = True
     runs_here: bool = True
     predicts: bool = False

@@ -5,14 +5,13 @@ from importlib.resources import files
 from typing import Literal
 
 from lsmtune.batch import BatchLine, parse_batch
+from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.defaults import nearest_of
 
 Mode = Literal["honest", "published"]
 
 SHIPPED_VERSION = "7.8.3"
 """RocksDB of the screenings whose files do not name a version; db_bench ran it."""
-_ENGINE, _WORKLOAD = "rocksdb", "fillrandom"
-"""What ran."""
 _DATA = files("lsmtune") / "data" / "jin2022"
 _KIND = ".jsonl.gz"
 
@@ -25,7 +24,7 @@ def shipped(mode: Mode, version: str = SHIPPED_VERSION) -> list[BatchLine]:
 
 def has_shipped(engine: str, workload: str) -> bool:
     """Return whether runs of an engine with a workload ship."""
-    return (engine, workload) == (_ENGINE, _WORKLOAD)
+    return workload in ENGINES[engine].shipped_workloads
 
 
 def nearest_shipped(version: str) -> str:

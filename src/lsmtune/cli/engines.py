@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lsmtune.api.flags import VERSION
 from lsmtune.cli.flags import Json
 from lsmtune.cli.output import print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, table_lines
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from lsmtune.api.engines import Installation, Installed
 
 _INSTALL = "install"
-_NAME = "rocksdb"
+_NAME = VERSION
+"""The library has the name of the key that chooses its version."""
 _HOW = "write `lsmtune engines install rocksdb@VERSION`"
 
 

@@ -105,12 +105,14 @@ class ExportFormat(Protocol):
     name       the name for `lsmtune export --format`
     file_name  the usual name of the file
     has_base   whether a file of the user's is changed, which he may name with `--base`
+    read_at_start  whether the store reads the file only when it starts
     effect     one sentence: how the options of the file reach a running store
     """
 
     name: str
     file_name: str
     has_base: bool = False
+    read_at_start: bool = False
     effect: str = ""
 
     def user_file(self, spec: StudySettings, base: Base, named: Path | None) -> UserFile:

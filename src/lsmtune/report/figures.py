@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from lsmtune.analysis.deploy import format_to_deploy
 from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import JIN2022, Goal
@@ -116,8 +117,8 @@ def options(view: StudyView) -> Options:
     changes = [change for change in view.changes if change.is_deployed]
     restarts = sum(change.knob.apply == "restart" for change in changes)
     needs = f"{restarts or 'none'} {'needs' if restarts == 1 else 'need'} a restart"
-    if view.engine == "myrocks":
-        needs = "my.cnf needs a restart"
+    if (file := format_to_deploy(view.engine)).read_at_start:
+        needs = f"{file.file_name} needs a restart"
     changed = f"{counted(len(changes), 'option')} changed; {needs}"
     unchanged = "The winner is the baseline" if view.best_trial else "There is no winner yet"
     if view.changes:

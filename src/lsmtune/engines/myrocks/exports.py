@@ -31,6 +31,7 @@ class MyCnf(ExportFormat):
     name = "my.cnf"
     file_name = "my.cnf"
     has_base = True
+    read_at_start = True
     effect = "The server reads the exported file when it starts."
 
     def user_file(self, spec: StudySettings, base: Base, named: Path | None) -> UserFile:

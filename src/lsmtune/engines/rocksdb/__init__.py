@@ -56,6 +56,7 @@ ROCKSDB = EngineEntry(
     predicted_by="simulated",
     counts_reads=True,
     needs_flushes=True,
+    shipped_workloads=("fillrandom",),
     full_size=False,
     assumes_cache=True,
     checks=_checks,
