@@ -30,7 +30,7 @@ from lsmtune.metrics.go_ycsb import parse_go_ycsb
 from lsmtune.metrics.statistics import parse_statistics
 from lsmtune.reading import read_text
 from lsmtune.report.text.baseline_text import baseline_lines
-from lsmtune.spaces import knob_space
+from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.workloads import Workload
 from mutated.homes import stored_home
@@ -63,9 +63,9 @@ def _options(data: bytes, folder: Path) -> None:
             base = engine.base(FACTS, own, folder)
             "\n".join(baseline_lines(base, verbose=True)).encode()
             spec = StudySettings(base=str(path), engine=engine.name)  # type: ignore[arg-type]
-            ground = Ground(engine.catalogue, base, 1024)
-            space = knob_space(spec, ground)
-            "\n".join(plan_lines(Plan(spec, folder, FACTS, ground, space, (), None))).encode()
+            spaces = KnobSpaces(spec, Ground(engine.catalogue, base, 1024))
+            space = spaces.at()
+            "\n".join(plan_lines(Plan(FACTS, spaces, folder, (), None))).encode()
             if engine.name == "rocksdb":
                 rendered_options(engine.catalogue, base.options, space.settings(space.default()))
 

@@ -46,25 +46,20 @@ class TiKV:
         ):
             if program and shutil.which(program) is None:
                 raise UserError(f"{key}: the program {program} does not exist or is not executable")
-        self._node.hold()
-        try:
-            counted = self._node.status.metrics()
-        except (TrialFailedError, ParseError) as failure:
-            raise UserError(f"tikv.status: {failure}") from failure
-        finally:
-            self._node.give_back()
+        with self._node.held():
+            try:
+                counted = self._node.status.metrics()
+            except (TrialFailedError, ParseError) as failure:
+                raise UserError(f"tikv.status: {failure}") from failure
         return EngineFacts(
             version(counted), self._program, assertions_enabled=False, options="", codecs=None
         )
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
         """What TiKV runs with, and what its file says of the store, or the user's other file."""
-        self._node.hold()
-        try:
+        with self._node.held():
             settings, store = self._node.settings(), self._node.own_store()
             most = self._node.largest_values()
-        finally:
-            self._node.give_back()
         notes = [
             "lsmtune was tried on one TiKV 9.0.0-beta, not on other versions or on a cluster of "
             "several nodes",

@@ -2,8 +2,8 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,15 @@ class Node:
         except BaseException:
             self._held.close()
             raise
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold TiKV, and give it back at the end."""
+        self.hold()
+        try:
+            yield
+        finally:
+            self.give_back()
 
     def _lock(self) -> None:
         """Lock the address on this machine, and the file for whoever shares it."""
