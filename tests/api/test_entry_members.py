@@ -27,6 +27,7 @@ KNOB = Knob(
 def toy() -> Iterator[None]:
     """An engine in this process, whose members tests change."""
     ENGINES["toy"] = function_engine("toy", lambda *_: {}, knobs=[KNOB], metrics=["write_amp"])
+    change(workloads=("fillrandom",))  # which the simulator models
     yield
     del ENGINES["toy"]
 
