@@ -148,6 +148,7 @@ def test_the_schema_has_the_table() -> None:
     ("members", "words"),
     [
         ({"settings": StudySettings}, "EngineSettings"),
+        ({"settings": Sizes()}, "EngineSettings"),
         ({"uses": frozenset({"caches"})}, "caches"),
         ({"name": "limits"}, "limits is a key"),
     ],

@@ -162,11 +162,7 @@ def checked_engine(name: str, found: object) -> EngineTraits:
     for workload in found.workloads:
         check_workload(workload)
         _check_defaults(found, WORKLOADS[workload] if isinstance(workload, str) else workload)
-    if found.settings is not None:
-        if not issubclass(found.settings, EngineSettings):
-            raise ValueError("its settings are no subclass of EngineSettings")
-        if name in STUDY_KEYS:
-            raise ValueError(f"it has a table, but {name} is a key of every study")
+    _check_table(name, found.settings)
     for word, names, known in (
         ("metric", [one for one in found.metrics or () if isinstance(one, str)], METRICS.built_in),
         ("parameter", found.lacks, OPTIONAL),
@@ -198,6 +194,16 @@ def _check_defaults(entry: EngineTraits, workload: type[Definition]) -> None:
     for key in ("knobs", "objective"):
         if getattr(workload, key) is None and key not in entry.defaults:
             raise ValueError(f"its defaults need {key}, because {workload.name} has none")
+
+
+def _check_table(name: str, table: object) -> None:
+    """Raise ValueError if studies cannot have the table of an engine."""
+    if table is None:
+        return
+    if not isinstance(table, type) or not issubclass(table, EngineSettings):
+        raise ValueError("its settings are no subclass of EngineSettings")
+    if name in STUDY_KEYS:
+        raise ValueError(f"it has a table, but {name} is a key of every study")
 
 
 def _check_catalogue(entry: EngineTraits) -> None:

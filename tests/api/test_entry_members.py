@@ -51,7 +51,7 @@ def test_jobs_of_an_engine_that_runs_one_at_a_time_are_refused(
 def test_a_simulator_that_predicts_an_engine_leads_its_search(tmp_path: Path) -> None:
     request = Request(keys={"engine": "toy"})
     assert resolve(request, tmp_path).settings.optimizer == "tpe"
-    change(predicted_by="simulated")
+    change(predicted_by="simulated", workloads=("fillrandom",))
     assert resolve(request, tmp_path).settings.optimizer == "guided"
 
 
