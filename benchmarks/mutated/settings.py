@@ -16,9 +16,9 @@ from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
 from lsmtune.limits import parse_limit
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.spaces import knob_space
+from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground, StudySettings, catalogue_of, make_spec
-from lsmtune.study.enough_data import too_few
+from lsmtune.study.enough_data import per_flush, too_few
 from lsmtune.study.opening import check_files
 from lsmtune.trials import Base
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
@@ -67,11 +67,11 @@ def settle(spec: StudySettings, folder: Path) -> None:
     check_files(spec.workload)
     catalogue = catalogue_of(spec.engine, spec.workload)
     ground = Ground(catalogue, Base(options="", settings=catalogue.defaults(1)), 1024)
-    space = knob_space(spec, ground)
-    plan = Plan(spec, folder / "home", FACTS, ground, space, (), None)
+    spaces = KnobSpaces(spec, ground)
+    plan = Plan(FACTS, spaces, folder / "home", (), None)
     json.dumps(plan_document(plan))
     "\n".join(plan_lines(plan)).encode()
-    too_few(spec.workload, space.base, spec.parsed_objective.needed)
+    too_few(spec.workload, per_flush(spec.engine, spaces.at().base), spec.parsed_objective.needed)
     json.dumps([spec.identity(), spec.name])
 
 

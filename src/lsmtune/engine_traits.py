@@ -93,7 +93,8 @@ class EngineTraits:
     not_limited  metrics that have no default limit, because it does not measure them
     counts_reads whether it counts the work of the reads after a workload that only writes
     shipped_workloads  workloads whose measured runs ship with lsmtune, to rank its knobs
-    needs_flushes  whether its write amplification needs a minimum number of flushes
+    flush_bytes  returns the bytes of the clients that a flush of the baseline writes, None if it is
+                 not known; without this member, its metrics need no minimum number of flushes
     full_size    whether trials always have full size, so that no option scales with the data
     runs_here    whether trials use disk and CPU of this host, which are then checked
     predicts     whether its metrics are predictions, not measured
@@ -121,7 +122,7 @@ class EngineTraits:
     refuses: Callable[[Workload], str | None] = _refuses_nothing
     not_limited: frozenset[str] = frozenset()
     counts_reads: bool = False
-    needs_flushes: bool = False
+    flush_bytes: Callable[[Settings], float | None] | None = None
     shipped_workloads: tuple[str, ...] = ()
     full_size: bool = True
     runs_here: bool = True

@@ -12,7 +12,8 @@ from fakes.studies import open_study
 from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.memory import FEWEST_FLUSHES, MemoryLimit, memtable_bytes
+from lsmtune.knobs.memory import FEWEST_FLUSHES, MemoryLimit, flush_bytes, memtable_bytes
+from lsmtune.knobs.types import Settings
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
@@ -21,6 +22,7 @@ from lsmtune.study.enough_data import (
     check_expected_flushes,
     check_flushes,
     expected_flushes,
+    per_flush,
     study_must_flush,
     sufficient,
     too_few,
@@ -34,7 +36,7 @@ from lsmtune.workloads import Mix, Workload
 SMALL = Workload(num=5000)
 WRITTEN = ("write_amp",)
 FULL = load("rocksdb").defaults(1)
-DEFAULTS = load("rocksdb").defaults(1 / 64)
+DEFAULTS = flush_bytes(load("rocksdb").defaults(1 / 64))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,7 @@ def test_enough_or_unknown_flushes_and_reads_are_allowed(
 
 
 def test_a_baseline_that_flushes_nothing_needs_what_the_estimate_says() -> None:
-    base = {"write_buffer_size": 52_000_000, "max_write_buffer_number": 2}
+    base = flush_bytes({"write_buffer_size": 52_000_000, "max_write_buffer_number": 2})
     assert expected_flushes(SMALL, base) == pytest.approx(0.1)
     with pytest.raises(UserError, match=r"^workload\.num: .* use 500000 or more$"):
         check_flushes(SMALL, {"flushes": 0}, WRITTEN, base)
@@ -68,7 +70,7 @@ def test_a_baseline_that_flushes_nothing_needs_what_the_estimate_says() -> None:
 
 def test_the_flush_at_the_end_of_a_load_is_not_one_of_a_full_memtable() -> None:
     """A load that fills 0.06 memtables flushes once: at its end."""
-    base = {"write_buffer_size": 128 << 20, "max_write_buffer_number": 3}
+    base = flush_bytes({"write_buffer_size": 128 << 20, "max_write_buffer_number": 3})
     load = Workload(name="mix", num=50_000, value_size=512, mix=Mix(get=0.7, put=0.3))
     before = sufficient(load, base)
     assert before == sufficient(load, base, {"flushes": 1.0})
@@ -78,7 +80,7 @@ def test_the_flush_at_the_end_of_a_load_is_not_one_of_a_full_memtable() -> None:
 
 
 def test_an_unknown_number_of_writes_is_estimated_from_the_bytes_of_a_run() -> None:
-    base = {"write_buffer_size": 1 << 20, "max_write_buffer_number": 2}
+    base = flush_bytes({"write_buffer_size": 1 << 20, "max_write_buffer_number": 2})
     load = Workload(name="readwhilewriting", num=20_000)
     run = {"flushes": 1.0, "write_amp": 3.0, "flush_write_bytes": 0.5 * 2**20,
            "compact_write_bytes": 0.25 * 2**20}  # fmt: skip
@@ -96,7 +98,7 @@ def test_a_load_that_also_reads_needs_no_flushes_without_write_amplification(
 ) -> None:
     load = Workload(name=name, num=5000, **({} if shares is None else {"mix": Mix(**shares)}))
     check_flushes(load, {"flushes": 0}, ["throughput_ops_s", "get_p999_us"])
-    check_expected_flushes(load, FULL, ["throughput_ops_s", "get_p999_us"])
+    check_expected_flushes(load, flush_bytes(FULL), ["throughput_ops_s", "get_p999_us"])
     with pytest.raises(UserError, match=f"objective = {objective}"):
         check_flushes(load, {"flushes": 0}, ["throughput_ops_s", "write_amp"])
 
@@ -136,28 +138,29 @@ BASES = st.builds(
 
 @given(load=LOADS, base=BASES, real=st.floats(0.75, 3.0))
 def test_the_number_that_is_asked_for_is_accepted(
-    load: Workload, base: dict[str, float], real: float
+    load: Workload, base: Settings, real: float
 ) -> None:
     """Before a run, by the dry run, and after a run that flushes `real` times as often."""
-    expected = expected_flushes(load, base)
+    flushed = flush_bytes(base)
+    expected = expected_flushes(load, flushed)
     assert expected is not None
     run = {"flushes": floor(expected * real) + 1.0}
     if run["flushes"] >= FEWEST_FLUSHES:
         return
-    enough = sufficient(load, base, run)
-    before = sufficient(load, base)
+    enough = sufficient(load, flushed, run)
+    before = sufficient(load, flushed)
     if enough is None or before is None:
         assert expected * 10**12 / load.num < FEWEST_FLUSHES * 2
         return
     key = "operations" if load.operations is not None else "num"
     for number, is_enough in ((enough, True), (before, real >= 1)):
         longer = Workload.model_validate({**load.model_dump(), key: number})
-        check_expected_flushes(longer, base, WRITTEN)
-        flushes = expected_flushes(longer, base)
+        check_expected_flushes(longer, flushed, WRITTEN)
+        flushes = expected_flushes(longer, flushed)
         assert flushes is not None
         assert flushes >= FEWEST_FLUSHES
         if is_enough:
-            check_flushes(longer, {"flushes": floor(flushes * real) + 1.0}, WRITTEN, base)
+            check_flushes(longer, {"flushes": floor(flushes * real) + 1.0}, WRITTEN, flushed)
 
 
 def test_a_store_without_write_amplification_needs_no_flushes() -> None:
@@ -213,7 +216,7 @@ def test_flushes_are_estimated_before_a_run() -> None:
     half = Workload(name="mix", num=100_000, mix=Mix(get=0.5, put=0.5))
     assert expected_flushes(half, DEFAULTS) == pytest.approx(50, abs=1)
     assert expected_flushes(Workload(name="readwhilewriting"), DEFAULTS) is None
-    tikv = load("tikv").defaults(1)
+    tikv = per_flush("tikv", load("tikv").defaults(1))
     for name, share in (("ycsb_a", 0.5), ("ycsb_b", 0.05), ("writeheavy", 1 / 16)):
         bytes_written = share * 10_000_000 * Workload(name=name).record_bytes
         found = expected_flushes(Workload(name=name, num=10_000_000), tikv)

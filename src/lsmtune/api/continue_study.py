@@ -53,6 +53,10 @@ class StoredStudies:
             self._studies[name] = None if self.home is None else self.home.find_study(name)
         return self._studies[name]
 
+    def has(self, name: object) -> bool:
+        """Return whether there is a study of that name."""
+        return isinstance(name, str) and self.find(name) is not None
+
     def settings(self, name: str | None) -> dict[str, Any]:
         """Return the settings of a stored study that the user names; empty if there is none.
 

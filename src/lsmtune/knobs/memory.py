@@ -127,6 +127,18 @@ def memtable_bytes(settings: Mapping[str, Value], names: Names = PLAIN) -> int:
     return min(memtables, budget) if budget else memtables
 
 
+def flush_bytes(base: Settings) -> float | None:
+    """Return the bytes of the clients that a flush writes; a flush may wait for several memtables.
+
+    None if the baseline does not have the size of its memtables.
+    """
+    memtables, number = memtable_bytes(base), float(base.get("max_write_buffer_number") or 0)
+    if not memtables or not number:
+        return None
+    merged = float(base.get("min_write_buffer_number_to_merge") or 1)
+    return memtables / number * max(1.0, min(merged, number - 1))
+
+
 def memtable_limit(base: Settings, written_bytes: float, names: Names = PLAIN) -> int:
     """Return how many bytes the memtables of a config may hold.
 

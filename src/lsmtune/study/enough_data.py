@@ -5,15 +5,13 @@ from math import ceil, floor, log10
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, Message, UserError
-from lsmtune.knobs.memory import FEWEST_FLUSHES, memtable_bytes
+from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.spec import StudySettings
 from lsmtune.workloads import READS, Workload
 
-_TIKV = "rocksdb.defaultcf.write-buffer-size"
-"""Memtable of the column family in which TiKV has the records."""
 _SPARE = 1.25
 """A sufficient number gets so much more, because flushes differ between runs."""
 _NEARLY = 0.95
@@ -21,24 +19,19 @@ _MOST = 10**12
 """Largest number of records and of operations of a workload."""
 
 
-def expected_flushes(load: Workload, base: Settings) -> float | None:
-    """Estimate the flushes of the baseline before the first run; None if it is not known."""
-    written, flushed = load.written_bytes, _bytes_per_flush(base)
+def expected_flushes(load: Workload, flushed: float | None) -> float | None:
+    """Estimate the flushes of the baseline before the first run; None if it is not known.
+
+    `flushed` are the bytes that a flush writes, see `per_flush`.
+    """
+    written = load.written_bytes
     return None if written is None or flushed is None else written / flushed
 
 
-def _bytes_per_flush(base: Settings) -> float | None:
-    """Return the bytes of the clients that a flush writes; a flush may wait for several memtables.
-
-    None if the baseline does not have the size of its memtables.
-    """
-    if base.get(_TIKV):
-        return float(base[_TIKV])
-    memtables, number = memtable_bytes(base), float(base.get("max_write_buffer_number") or 0)
-    if not memtables or not number:
-        return None
-    merged = float(base.get("min_write_buffer_number_to_merge") or 1)
-    return memtables / number * max(1.0, min(merged, number - 1))
+def per_flush(engine: str, base: Settings) -> float | None:
+    """Return the bytes of the clients that a flush of the baseline writes; None if unknown."""
+    flush_bytes = ENGINES[engine].flush_bytes
+    return None if flush_bytes is None else flush_bytes(base)
 
 
 def _is_of_flushes(metrics: Iterable[str]) -> bool:
@@ -63,8 +56,8 @@ def study_must_flush(spec: StudySettings, needed: Iterable[str]) -> bool:
     Some engines measure no write amplification, or have no memtables.
     """
     is_search = spec.screen is None and spec.sweep is None
-    needs_flushes = ENGINES[spec.engine].needs_flushes
-    return is_search and needs_flushes and must_flush(spec.workload, needed)
+    flushes = ENGINES[spec.engine].flush_bytes is not None
+    return is_search and flushes and must_flush(spec.workload, needed)
 
 
 def check_before_run(spec: StudySettings, base: Settings, needed: Iterable[str]) -> None:
@@ -74,7 +67,7 @@ def check_before_run(spec: StudySettings, base: Settings, needed: Iterable[str])
         # A prediction reports no flushes, so the estimate is all that there is.
         is_prediction = ENGINES[spec.engine].predicts
         fewest = FEWEST_FLUSHES if is_prediction else FEWEST_FLUSHES / 2
-        check_expected_flushes(spec.workload, base, needed, fewest)
+        check_expected_flushes(spec.workload, per_flush(spec.engine, base), needed, fewest)
 
 
 def check_base_run(
@@ -83,36 +76,39 @@ def check_base_run(
     """Raise UserError if the baseline of a study flushed too seldom."""
     needed = frozenset(needed)
     if study_must_flush(spec, needed):
-        check_flushes(spec.workload, run, needed, base)
+        check_flushes(spec.workload, run, needed, per_flush(spec.engine, base))
 
 
 def check_flushes(
-    load: Workload, run: Metrics, needed: Iterable[str] = (), base: Settings | None = None
+    load: Workload, run: Metrics, needed: Iterable[str] = (), flushed: float | None = None
 ) -> None:
     """Raise UserError if a run of the baseline flushed too seldom for its write amplification.
 
-    `needed` are the metrics of the study, `base` are the settings of the baseline.
+    `needed` are the metrics of the study, `flushed` are the bytes that a flush writes.
     """
     flushes, needed = run.get("flushes"), frozenset(needed)
     if flushes is None or flushes >= FEWEST_FLUSHES or not must_flush(load, needed):
         return
-    raise UserError(too_few(load, base or {}, needed, run))
+    raise UserError(too_few(load, flushed, needed, run))
 
 
 def check_expected_flushes(
-    load: Workload, base: Settings, needed: Iterable[str], fewest: float = FEWEST_FLUSHES / 2
+    load: Workload,
+    flushed: float | None,
+    needed: Iterable[str],
+    fewest: float = FEWEST_FLUSHES / 2,
 ) -> None:
     """Raise UserError before the first run if the baseline will surely flush too seldom.
 
     The estimate may be wrong by a factor of two.
     """
-    expected, needed = expected_flushes(load, base), frozenset(needed)
+    expected, needed = expected_flushes(load, flushed), frozenset(needed)
     if expected is not None and expected < fewest and must_flush(load, needed):
-        raise UserError(too_few(load, base, needed))
+        raise UserError(too_few(load, flushed, needed))
 
 
 def too_few(
-    load: Workload, base: Settings, needed: Iterable[str] = (), run: Metrics | None = None
+    load: Workload, flushed: float | None, needed: Iterable[str] = (), run: Metrics | None = None
 ) -> Message:
     """Return the message for too few flushes, with a sufficient number of records.
 
@@ -120,10 +116,10 @@ def too_few(
     reads has another way: an objective without write amplification.
     """
     key, number = _size_of(load)
-    flushes = expected_flushes(load, base) if run is None else run.get("flushes")
+    flushes = expected_flushes(load, flushed) if run is None else run.get("flushes")
     what = "write amplification" if _is_of_flushes(needed) else "this workload"
     ways: list[str | Argument] = []
-    if (enough := sufficient(load, base, run)) is not None:
+    if (enough := sufficient(load, flushed, run)) is not None:
         ways += "; ", f"use {enough} or more"
     if load.kind == "mixed":
         ways += (
@@ -138,18 +134,18 @@ def too_few(
     )
 
 
-def sufficient(load: Workload, base: Settings, run: Metrics | None = None) -> int | None:
+def sufficient(load: Workload, flushed: float | None, run: Metrics | None = None) -> int | None:
     """Return a number of records (operations, seconds) with which the baseline flushes enough.
 
     It is sufficient by the estimate, and by the flushes of the `run`. The last flush of a run ends
     the load, and its memtable need not be full. None if no number is sufficient.
     """
     number = _size_of(load)[1]
-    if not (factors := _factors(load, base, run)):
+    if not (factors := _factors(load, flushed, run)):
         return None
     enough = _rounded_up(number * max(factors))
     while enough <= _MOST:
-        expected = expected_flushes(_resized(load, enough), base)
+        expected = expected_flushes(_resized(load, enough), flushed)
         if expected is None or expected >= _NEARLY * _SPARE * FEWEST_FLUSHES:
             return enough
         if not expected:
@@ -159,11 +155,11 @@ def sufficient(load: Workload, base: Settings, run: Metrics | None = None) -> in
     return None
 
 
-def _factors(load: Workload, base: Settings, run: Metrics | None) -> list[float]:
+def _factors(load: Workload, flushed: float | None, run: Metrics | None) -> list[float]:
     """Return the factors by which the workload must become longer; none if it writes nothing."""
-    expected = expected_flushes(load, base)
+    expected = expected_flushes(load, flushed)
     if expected is None and run is not None:
-        expected = _flushes_by_bytes(run, base)
+        expected = _flushes_by_bytes(run, flushed)
     # The last flush ends the load, so only those before it had a full memtable.
     full = 0.0 if run is None else run.get("flushes", 0.0) - 1
     found = [_SPARE * FEWEST_FLUSHES / expected] if expected else []
@@ -172,9 +168,9 @@ def _factors(load: Workload, base: Settings, run: Metrics | None) -> list[float]
     return found if found or expected is not None else [_SPARE * FEWEST_FLUSHES]
 
 
-def _flushes_by_bytes(run: Metrics, base: Settings) -> float | None:
+def _flushes_by_bytes(run: Metrics, flushed: float | None) -> float | None:
     """Estimate the flushes from the bytes that the clients of a run wrote."""
-    flushed, amplification = _bytes_per_flush(base), run.get("write_amp")
+    amplification = run.get("write_amp")
     if flushed is None or not amplification:
         return None
     written = run.get("flush_write_bytes", 0.0) + run.get("compact_write_bytes", 0.0)

@@ -10,7 +10,7 @@ from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.knobs.types import Config
 from lsmtune.spec import MIN_PAIRS, load_at
 from lsmtune.store.records import StoredTrial, StoredVerification, complete_trials
-from lsmtune.study.enough_data import check_expected_flushes, check_flushes
+from lsmtune.study.enough_data import check_expected_flushes, check_flushes, per_flush
 from lsmtune.study.ranking import LEAST_KEPT_GAIN, MOST_CONTENDERS
 from lsmtune.study.runner import Task
 from lsmtune.study.search import repeat_finalists
@@ -138,7 +138,8 @@ def verify_trial(
     verification continues. Raises LsmtuneError if runs keep failing.
     """
     base = study.settings_at(study.space.default(), Fraction(scale))
-    check_expected_flushes(workload, base, study.objective.needed)
+    flushed = per_flush(study.spec.engine, base)
+    check_expected_flushes(workload, flushed, study.objective.needed)
     verification = _begin(study, trial, scale, workload, raw)
     beside = {} if raw is None else {Role.VERIFY_RAW: raw.config}
     return _run_pairs(study, verification, {Role.VERIFY_BEST: trial.config, **beside}, pairs)
@@ -164,7 +165,8 @@ def _run_pairs(
             return ()
         if pairs:
             base = study.settings_at(study.space.default(), Fraction(verification.scale))
-            check_flushes(verification.workload, pairs[0][1], study.objective.needed, base)
+            flushed = per_flush(study.spec.engine, base)
+            check_flushes(verification.workload, pairs[0][1], study.objective.needed, flushed)
         here = {
             role: config
             for role, config in sides.items()

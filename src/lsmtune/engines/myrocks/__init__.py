@@ -12,6 +12,7 @@ from lsmtune.engines.myrocks.base_files import BASE_FILES
 from lsmtune.engines.myrocks.exports import EXPORTS
 from lsmtune.engines.record_sizes import refused_size
 from lsmtune.knobs.catalogue import Catalogue, by_family, read_catalogue, rocksdb_catalogue
+from lsmtune.knobs.memory import flush_bytes
 from lsmtune.spec import StudySettings
 from lsmtune.workloads.records import Fillrandom
 from lsmtune.workloads.sql import SQL
@@ -53,7 +54,7 @@ MYROCKS = EngineEntry(
     uses=frozenset({"program", "base", "cache"}),
     online=OnlineTuning(),
     refuses=partial(refused_size, _NAME),
-    needs_flushes=True,
+    flush_bytes=flush_bytes,
     full_size=False,
     checks=_checks,
     make=_make,

@@ -11,6 +11,7 @@ from lsmtune.engines.rocksdb.base_files import BASE_FILES
 from lsmtune.engines.rocksdb.exports import EXPORTS
 from lsmtune.engines.rocksdb.settings import check, check_online, for_online, program_of
 from lsmtune.knobs.catalogue import rocksdb_catalogue
+from lsmtune.knobs.memory import flush_bytes
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DB_BENCH
 from lsmtune.study_keys import VERSION
@@ -55,7 +56,7 @@ ROCKSDB = EngineEntry(
     has_versions=True,
     predicted_by="simulated",
     counts_reads=True,
-    needs_flushes=True,
+    flush_bytes=flush_bytes,
     shipped_workloads=("fillrandom",),
     full_size=False,
     assumes_cache=True,

@@ -8,6 +8,7 @@ from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.rocksdb.base_files import BASE_FILES
 from lsmtune.engines.rocksdb.exports import DB_BENCH_FLAGS, OPTIONS
 from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
+from lsmtune.knobs.memory import flush_bytes
 from lsmtune.simulator import MODELLED_WORKLOADS
 from lsmtune.spec import StudySettings
 
@@ -37,7 +38,7 @@ SIMULATED = EngineEntry(
     uses=frozenset({"base", "family", "cache"}),
     lacks=frozenset({"tombstone_every"}),
     not_limited=frozenset({"write_p99_us"}),
-    needs_flushes=True,
+    flush_bytes=flush_bytes,
     full_size=False,
     runs_here=False,
     predicts=True,

@@ -15,6 +15,7 @@ from lsmtune.engines.tikv.names import NAMES
 from lsmtune.engines.tikv.rules import RULES
 from lsmtune.engines.tikv.settings import Cluster, check, cluster_of, suited_knobs
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
+from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySettings
 from lsmtune.workloads.ycsb import YCSB, YcsbA
 
@@ -58,6 +59,11 @@ def _checks(context: CheckContext) -> Iterable[Check]:
         yield Check(_PROGRAM, True, program)
 
 
+def _flush_bytes(base: Settings) -> float | None:
+    """Return the memtable of the column family in which TiKV has the records."""
+    return float(base.get("rocksdb.defaultcf.write-buffer-size") or 0) or None
+
+
 TIKV = EngineEntry(
     name=_NAME,
     summary="a TiKV of yours",
@@ -72,7 +78,7 @@ TIKV = EngineEntry(
     complete=suited_knobs,
     check=check,
     not_limited=frozenset({"write_amp", "get_missing_p50_us", "get_missing_p99_us"}),
-    needs_flushes=True,
+    flush_bytes=_flush_bytes,
     runs_here=False,
     base_is_users=True,
     starts=_starts,
