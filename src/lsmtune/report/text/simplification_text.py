@@ -22,9 +22,10 @@ def simplification_sentences(found: Simplification) -> Iterator[str]:
     loses = found.kept is not None and found.kept.median < LEAST_KEPT_GAIN
     kept = "" if found.kept is None else f"{Ratio.of(found.kept)} of its gain"
     if found.used:
+        matter = "matters" if len(found.taken_back) == 1 else "matter"
         left = f" What is left keeps {kept}." if kept else ""
         yield (
-            f"Trial {found.simple} is trial {found.raw} without {count} that matter little: "
+            f"Trial {found.simple} is trial {found.raw} without {count} that {matter} little: "
             f"{listed(list(found.taken_back))}.{left}"
         )
     else:
