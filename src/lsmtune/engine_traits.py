@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lsmtune.spec import StudySettings
 
 _NAME = r"[a-z][a-z0-9_-]{0,31}"
+_KNOB_NAME = r"[A-Za-z][A-Za-z0-9._-]{0,127}"
 _METRIC_NAME = r"[a-z][a-z0-9_]{0,63}"
 _RARE = frozenset({"tombstone_every", "write_skew"})
 """Parameters that change what records are written. Few engines support them."""
@@ -215,6 +216,14 @@ def _check_catalogue(entry: EngineTraits) -> None:
         raise ValueError(f"its catalogue cannot be made: {one_line(error)}") from error
     if not isinstance(found, Catalogue) or found.engine != entry.name:
         raise ValueError(f"its catalogue is no Catalogue of the engine {entry.name}")
+    names = [knob.name for knob in found.knobs]
+    if wrong := [name for name in names if not re.fullmatch(_KNOB_NAME, name)]:
+        raise ValueError(
+            f"the knob {wrong[0]!r} has a wrong name; a name has 1 to 128 letters, digits, dots, "
+            "dashes and underscores"
+        )
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"the knob {twice[0]} is there twice")
 
 
 ENGINES: Entries[EngineTraits] = entries.ENGINES

@@ -1,17 +1,24 @@
 """The engine of a Python function: it gets a config and returns metrics."""
 
+import os
+import traceback
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
+from contextlib import suppress
+from errno import ENOSPC
+from math import isfinite, nan
 from pathlib import Path
+from typing import Any
 
 from lsmtune.engines.attempt import MOST_CHARACTERS, attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.entry import EngineEntry
+from lsmtune.entries import one_line
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, Preset
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.metrics.definitions import Metric, metric
 from lsmtune.metrics.measurement import Measurement
+from lsmtune.system.host import CpuMeter
 from lsmtune.trials import Base, Status, TrialSpec
 from lsmtune.workloads import Benchmark
 
@@ -19,8 +26,8 @@ Function = Callable[[Settings, int, str], Mapping[str, float]]
 """Gets the value of each knob, the seed of the run and an empty folder; returns metrics by name."""
 
 _ALL = "all"
-_BEFORE = "fillrandom"
-"""The workload of studies that started before functions had one of their own."""
+_TRACEBACK = "traceback.txt"
+"""Evidence of a run whose function raised an exception."""
 
 
 def function_engine(
@@ -38,11 +45,10 @@ def function_engine(
     The function returns the `metrics`: names of metrics of lsmtune, and metrics of its own. The
     first one is the default objective. Runs of other versions are not compared. If `times_matter`
     is False, several runs may go on at a time on a host. A function that raises is a failed trial.
-    UserError for an unknown metric, without knobs or metrics, or if the first metric cannot be an
+    UserError for arguments that cannot be used, for instance if the first metric cannot be an
     objective.
     """
-    if not knobs or not metrics:
-        raise UserError(f"function_engine {name!r}: name at least one knob and one metric")
+    _check_arguments(name, function, knobs, metrics, version)
     where = f"function_engine {name!r}: metrics"
     returned = [metric(one, where) if isinstance(one, str) else one for one in metrics]
     names = [one.name for one in returned]
@@ -57,7 +63,7 @@ def function_engine(
         name=name,
         summary=summary,
         program=name,
-        workloads=(Benchmark, _BEFORE),
+        workloads=(Benchmark,),
         catalogue=lambda: catalogue,
         defaults={"knobs": _ALL, "objective": names[0]},
         metrics=tuple(metric(one, where).name if isinstance(one, str) else one for one in metrics),
@@ -66,6 +72,26 @@ def function_engine(
             catalogue, function, names, version=version, times_matter=times_matter
         ),
     )
+
+
+def _check_arguments(
+    name: object,
+    function: object,
+    knobs: Sequence[object],
+    metrics: Sequence[object],
+    version: object,
+) -> None:
+    """Raise UserError for arguments of the wrong type."""
+    where = f"function_engine {name!r}"
+    if not callable(function):
+        raise UserError(f"{where}: function = {function!r}: must be a function")
+    if not isinstance(version, str):
+        raise UserError(f"{where}: version = {version!r}: must be a text")
+    if not knobs or not metrics:
+        raise UserError(f"{where}: name at least one knob and one metric")
+    for word, kind, things in (("knobs", Knob, knobs), ("metrics", (str, Metric), metrics)):
+        if stray := [one for one in things if not isinstance(one, kind)]:
+            raise UserError(f"{where}: {word}: {stray[0]!r} is not a {word[:-1].capitalize()}")
 
 
 class FunctionEngine:
@@ -97,29 +123,61 @@ class FunctionEngine:
         return Base(options="", settings=self.catalogue.defaults(1))
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
-        """Call the function. There is no evidence."""
+        """Call the function. If it raises an exception, the evidence has the traceback."""
         watch.phase("load")
-        return Outcome(attempted(lambda: self._measured(spec, places.workdir)), {})
+        result = attempted(lambda: self._measured(spec, places.workdir))
+        file = places.workdir / _TRACEBACK
+        return Outcome(result, {_TRACEBACK: file} if file.is_file() else {})
 
     def _measured(self, spec: TrialSpec, workdir: Path) -> Measurement:
         config = {k.name: spec.settings[k.name] for k in self.catalogue.knobs}
+        meter, children_s = CpuMeter(), _children_s()
         try:
             found = dict(self._function(config, spec.seed, str(workdir)))
-        except (TrialFailedError, UserError, OSError):
+        except (TrialFailedError, UserError):
             raise
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"[:MOST_CHARACTERS]
-            raise TrialFailedError(Status.CRASHED, reason) from error
-        for name in self._metrics:
-            value = found.get(name)
-            if not isinstance(value, int | float) or not isfinite(value):
-                reason = f"the function returned {name} = {value!r}, which is no finite number"
-                raise TrialFailedError(Status.UNREADABLE, reason)
+        except (Exception, SystemExit) as error:
+            if isinstance(error, OSError) and error.errno == ENOSPC:
+                raise
+            _keep_traceback(error, workdir)
+            raise TrialFailedError(Status.CRASHED, one_line(error)[:MOST_CHARACTERS]) from error
+        metrics = {name: self._number(found, name) for name in self._metrics}
+        if self.times_matter:
+            metrics["others_cpu_percent"] = meter.others_percent(_children_s() - children_s)
         return Measurement(
-            metrics={name: float(found[name]) for name in self._metrics},
+            metrics=metrics,
             levels=(),
             stalls={},
             engine_version=self._version,
             assertions_enabled=False,
             as_run={name: str(value) for name, value in spec.settings.items()},
         )
+
+    def _number(self, found: Mapping[str, object], name: str) -> float:
+        """Return a metric that the function returned; numbers of other libraries are allowed."""
+        if name not in found:
+            raise TrialFailedError(Status.UNREADABLE, f"the function returned no {name}")
+        value: Any = found[name]
+        try:
+            number = nan if isinstance(value, str | bytes) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = nan
+        if not isfinite(number) or number < 0:
+            reason = f"the function returned {name} = {value!r}; a metric is a finite number >= 0"
+            raise TrialFailedError(Status.UNREADABLE, reason)
+        return number
+
+
+def _children_s() -> float:
+    """Return the CPU time of the processes that this one has started and that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def _keep_traceback(error: BaseException, workdir: Path) -> None:
+    """Write the traceback, and what a failed command printed, into the folder of the run."""
+    said = [text for key in ("stdout", "stderr") if (text := getattr(error, key, None))]
+    printed = (text.decode(errors="replace") if isinstance(text, bytes) else text for text in said)
+    lines = ["".join(traceback.format_exception(error)), *map(str, printed)]
+    with suppress(OSError):  # the reason of the failure is kept in any case
+        (workdir / _TRACEBACK).write_text("\n".join(lines), encoding="utf-8")

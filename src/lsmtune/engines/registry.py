@@ -72,5 +72,7 @@ def add_engine(entry: EngineEntry) -> None:
     except ValueError as error:
         raise UserError(f"engine: {entry.name!r} cannot be used: {error}") from error
     if ENGINES.is_offered(entry.name):
+        if ENGINES[entry.name] is entry:
+            return
         raise UserError(f"engine: {entry.name!r} is the name of another engine; choose another one")
     ENGINES[entry.name] = entry

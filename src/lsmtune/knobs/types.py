@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf, log
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from lsmtune.errors import UserError
 from lsmtune.knobs.round_values import round_values
 from lsmtune.units import parse_size
 
@@ -19,9 +20,7 @@ _WIDER = 4
 _SIZES = ("default", "low", "high", "least", "most", "step")
 _SENTINEL = 64
 _TINY = 1e-9
-_OWN = {
-    "area": "knobs", "unit": "", "shapes": True, "apply": "restart", "trade": "", "flag": False,
-}  # fmt: skip
+_OWN = dict(area="knobs", unit="", shapes=True, apply="restart", trade="", flag=False)  # noqa: C408
 """Fields of a knob that an engine of its own need not give."""
 _NO_UNIT = ("", "ratio", "level")
 
@@ -129,8 +128,11 @@ class Knob(BaseModel):
     def _check(self) -> "Knob":
         if self.is_range and (self.low is None or self.high is None or self.low >= self.high):
             raise ValueError(f"{self.name}: a range needs low < high")
-        if self.kind == "categorical" and not self.choices:
-            raise ValueError(f"{self.name}: a categorical knob needs a list of choices")
+        if self.log and (self.low or 0) <= 0:
+            raise ValueError(f"{self.name}: a logarithmic scale needs low > 0")
+        different = {(type(choice), choice) for choice in self.choices}
+        if self.kind == "categorical" and len(different) < max(1, len(self.choices)):
+            raise ValueError(f"{self.name}: a categorical knob needs a list of different choices")
         if self.labels and len(self.labels) != len(self.values):
             raise ValueError(f"{self.name}: the numbers of labels and values differ")
         if not self.choices_since.keys() <= {str(choice) for choice in self.choices}:
@@ -143,23 +145,31 @@ class Knob(BaseModel):
     @classmethod
     def integer(cls, name: str, low: int, high: int, *, default: int, **more: Any) -> Self:
         """Return a knob of whole numbers for an engine of your own; `more` are other fields."""
-        return cls(name=name, kind="int", low=low, high=high, default=default, **{**_OWN, **more})
+        return cls._own(name, kind="int", low=low, high=high, default=default, **more)
 
     @classmethod
     def real(cls, name: str, low: float, high: float, *, default: float, **more: Any) -> Self:
         """Return a knob of real numbers for an engine of your own."""
-        return cls(name=name, kind="float", low=low, high=high, default=default, **{**_OWN, **more})
+        return cls._own(name, kind="float", low=low, high=high, default=default, **more)
 
     @classmethod
     def boolean(cls, name: str, *, default: bool, **more: Any) -> Self:
         """Return a switch for an engine of your own."""
-        return cls(name=name, kind="bool", default=default, **{**_OWN, **more})
+        return cls._own(name, kind="bool", default=default, **more)
 
     @classmethod
     def choice(cls, name: str, choices: Sequence[Value], *, default: Value, **more: Any) -> Self:
         """Return a knob with a list of values for an engine of your own."""
-        given = {"choices": tuple(choices), "default": default, **_OWN, **more}
-        return cls(name=name, kind="categorical", **given)
+        return cls._own(name, kind="categorical", choices=choices, default=default, **more)
+
+    @classmethod
+    def _own(cls, name: str, **fields: Any) -> Self:
+        try:
+            return cls(name=name, **{**_OWN, **fields})
+        except ValidationError as error:
+            first = error.errors()[0]
+            told = [f"knob {name!r}", *map(str, first["loc"]), first["msg"].split(f"{name}: ")[-1]]
+            raise UserError(": ".join(told)) from error
 
     @property
     def is_range(self) -> bool:
