@@ -61,6 +61,12 @@ def refusal(**keys: Any) -> str:
     return str(error.value)
 
 
+def test_a_table_has_no_other_name() -> None:
+    # `starts` of an entry reads the table by its name, and so does the question before commands run
+    assert "unknown setting" in refusal(**{"[engine]": {"rows": 7}})
+    assert "unknown setting" in refusal(engine_settings={"rows": 7})
+
+
 def test_a_table_is_checked_and_kept_with_the_study() -> None:
     spec = made(toy={"rows": 7})
     assert spec.engine_settings == Sizes(rows=7)

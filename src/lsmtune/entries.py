@@ -208,6 +208,15 @@ class Known(Mapping[str, T]):
         """Return the number of names."""
         return len(list(iter(self)))
 
+    def among(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the names that exist, those of lsmtune first.
+
+        No entry is imported if lsmtune has all of them.
+        """
+        given = dict.fromkeys(names)
+        own = (name for name in self.built_in if name in given)
+        return (*own, *(name for name in given if name not in self.built_in and name in self))
+
     def _foreign(self) -> dict[str, T]:
         found: dict[str, T] = {}
         for entry in ENGINES.foreign():

@@ -29,7 +29,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
-from lsmtune.own_tables import OWN_TABLE, all_keys, with_own_table
+from lsmtune.own_tables import OWN_TABLE, unknown_key, with_own_table
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spec_defaults import (
@@ -351,7 +351,7 @@ def _in_words(error: ValidationError, engine: object) -> list[str]:
 def _problem(problem: dict[str, Any], engine: str) -> str:
     place = problem["loc"]
     if len(place) == 1 and problem["type"] == "extra_forbidden":
-        return f"{place[0]}: {unknown_word('setting', str(place[0]), all_keys())}"
+        return unknown_key(str(place[0]))
     if OWN_TABLE not in place:
         return problem_text(problem, _TABLES.get(place[:-1]))
     table = ENGINES[engine].settings if place[:-1] == (OWN_TABLE,) else None

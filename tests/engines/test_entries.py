@@ -104,6 +104,21 @@ def test_an_engine_of_a_package_is_found(tmp_path: Path, monkeypatch: pytest.Mon
     assert (guest.name, guest.package, guest.problem) == ("guest", "lsmtune-guest 1.0", None)
 
 
+def test_a_study_of_another_engine_does_not_import_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "site", monkeypatch, "lsmtune-silent",
+            engines={"silent": "silent_module:GUEST"}, modules={"silent_module": ENTRY})  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    keys = "--engine simulated --num 20000 --trials 2 --study s"
+    for command in (
+        f"tune {keys} --dry-run", f"tune {keys}", "show s", "trials s", "studies",
+        "report s -o report.html",
+    ):  # fmt: skip
+        assert run([*command.split(), "--home", "home"]) == 0
+        assert "silent_module" not in sys.modules, command
+
+
 def test_a_package_that_cannot_be_used_is_one_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
