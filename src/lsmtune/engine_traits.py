@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _NAME = r"[a-z][a-z0-9_-]{0,31}"
 _METRIC_NAME = r"[a-z][a-z0-9_]{0,63}"
-_RARE = frozenset({"tombstone_every", "write_skew"})
+RARE = frozenset({"tombstone_every", "write_skew"})
 """Parameters that change what records are written. Few engines support them."""
 
 
@@ -118,7 +118,7 @@ class EngineTraits:
     has_versions: bool = False
     predicted_by: str | None = None
     one_at_a_time: bool = False
-    lacks: frozenset[str] = _RARE
+    lacks: frozenset[str] = RARE
     refuses: Callable[[Workload], str | None] = _refuses_nothing
     not_limited: frozenset[str] = frozenset()
     counts_reads: bool = False

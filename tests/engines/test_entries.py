@@ -107,8 +107,9 @@ def test_an_engine_of_a_package_is_found(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_study_of_another_engine_does_not_import_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path / "site", monkeypatch, "lsmtune-silent",
-            engines={"silent": "silent_module:GUEST"}, modules={"silent_module": ENTRY})  # fmt: skip
+    modules = {"silent_module": ENTRY}
+    engines = {"silent": "silent_module:GUEST"}
+    install(tmp_path / "site", monkeypatch, "lsmtune-silent", engines=engines, modules=modules)
     monkeypatch.chdir(tmp_path)
     keys = "--engine simulated --num 20000 --trials 2 --study s"
     for command in (
