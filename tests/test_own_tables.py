@@ -100,6 +100,7 @@ def test_a_table_is_checked_and_kept_with_the_study() -> None:
         ({"library": "x.so"}, ["library: ", "toy"]),
         ({"libraries": {"lmdb": "x.so"}}, ["libraries: ", "toy"]),
         ({"base": "OPTIONS"}, ["base: ", "toy"]),
+        ({"family": "orders"}, ["family: ", "toy"]),
         (
             {"online": {}, "objective": "write_amp"},
             ["online: ", "engine toy", "rocksdb", "myrocks"],

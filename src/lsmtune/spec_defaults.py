@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from lsmtune.engine_traits import ENGINES, EngineTraits, runs, usual_engine
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
+from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.objective import Objective
 from lsmtune.study_keys import VERSION
 from lsmtune.units import format_bytes, is_version, parse_size
@@ -149,6 +150,7 @@ def _unused(spec: "StudySettings", entry: EngineTraits) -> Iterator[tuple[str, s
         "libraries": spec.libraries,
         "program": None if spec.program == entry.program else spec.program,
         "base": spec.base,
+        "family": None if spec.family == DEFAULT_FAMILY else spec.family,
         "cache": spec.cache,
     }
     for key, value in given.items():
