@@ -183,9 +183,9 @@ class Entries(MutableMapping[str, T]):
 
 
 class Known(Mapping[str, T]):
-    """Things by name: those of lsmtune, and those that the entries of engines bring along.
+    """Metrics or workloads by name: those of lsmtune, and those in the entries of other engines.
 
-    A thing of lsmtune is found without an import of an entry.
+    Those of lsmtune are found without an import of an entry.
     """
 
     def __init__(
