@@ -168,6 +168,19 @@ def test_a_function_has_a_metric_of_its_own(tmp_path: Path) -> None:
         of_function(metrics=(replace(PAUSE, better=None),))
 
 
+def test_a_metric_with_a_formula_follows_from_what_the_function_returns(tmp_path: Path) -> None:
+    waste = Metric(
+        "waste", unit="ratio", better="lower", meaning="reads that were not needed",
+        formula=lambda read_amp: read_amp - 1,
+    )  # fmt: skip
+    entry = of_function(metrics=("read_amp", waste))
+    result = tuned(tmp_path, entry, objective="waste", trials=16)
+    assert result.claim.gain
+    found = result.document()
+    assert found["base"]["metrics"]["waste"] == pytest.approx(1.0)
+    assert found["best"]["metrics"]["waste"] < 1
+
+
 def test_a_study_of_a_function_is_shown_by_another_process(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
