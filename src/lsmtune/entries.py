@@ -177,6 +177,10 @@ class Entries(MutableMapping[str, T]):
             self._loading.add(point.name)
             try:
                 self._loaded[key] = _imported(self._checked)(point.name, _foreign(point))
+            except ValueError:
+                raise
+            except (Exception, SystemExit) as error:  # its members may have any type
+                raise ValueError(f"lsmtune cannot read it: {one_line(error)}") from error
             finally:
                 self._loading.discard(point.name)
         return self._loaded[key]

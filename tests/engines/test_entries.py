@@ -142,6 +142,7 @@ def test_a_package_that_cannot_be_used_is_one_check(
     assert "'speed'" in causes["engine odd"]
     assert "ZeroDivisionError" in causes["engine bare"]
     assert "no ExportFormat" in causes["engine formless"]
+    assert "TypeError" in causes["engine unreadable"]
     assert "the workload fillrandom" in causes["engine taken"]
     assert "'both'" in causes["engine kindless"]
     assert "the parameter num" in causes["engine shadow"]
