@@ -11,8 +11,8 @@ import pytest
 from pydantic import Field
 
 from lsmtune.api.schema import study_schema
-from lsmtune.described import description
-from lsmtune.engine_traits import ENGINES, EngineTraits, checked_engine
+from lsmtune.described import description, remember_engine
+from lsmtune.engine_traits import ENGINES, EngineTraits, OnlineTuning, checked_engine
 from lsmtune.engines.function import function_engine
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob
@@ -61,6 +61,12 @@ def refusal(**keys: Any) -> str:
     return str(error.value)
 
 
+def test_a_table_has_no_other_name() -> None:
+    # `starts` of an entry reads the table by its name, and so does the question before commands run
+    assert "unknown setting" in refusal(**{"[engine]": {"rows": 7}})
+    assert "unknown setting" in refusal(engine_settings={"rows": 7})
+
+
 def test_a_table_is_checked_and_kept_with_the_study() -> None:
     spec = made(toy={"rows": 7})
     assert spec.engine_settings == Sizes(rows=7)
@@ -94,6 +100,7 @@ def test_a_table_is_checked_and_kept_with_the_study() -> None:
         ({"library": "x.so"}, ["library: ", "toy"]),
         ({"libraries": {"lmdb": "x.so"}}, ["libraries: ", "toy"]),
         ({"base": "OPTIONS"}, ["base: ", "toy"]),
+        ({"family": "orders"}, ["family: ", "toy"]),
         (
             {"online": {}, "objective": "write_amp"},
             ["online: ", "engine toy", "rocksdb", "myrocks"],
@@ -134,6 +141,41 @@ def test_a_table_is_kept_without_its_engine() -> None:
     )
     assert json.loads(done.stdout) == spec.lasting()
     assert spec.lasting()["toy"] == {"rows": 7}
+
+
+ONLINE = {"workload": "readrandom", "online": {}, "knobs": "size"}
+RARE = {"workload": {"name": "fillrandom", "write_skew": 2.0}, "objective": "write_amp"}
+VERSIONS = {"workload": "fillrandom", "objective": "write_amp", "rocksdb": "9.9.3",
+            "sweep": {"factors": {"library": {"rocksdb": ["9.9.3", "10.2.1"]}}}}  # fmt: skip
+
+
+@pytest.mark.parametrize("keys", [ONLINE, RARE, VERSIONS], ids=["online", "rare", "versions"])
+def test_a_study_of_an_engine_with_more_abilities_is_read_without_the_engine(
+    toy: EngineTraits, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any]
+) -> None:
+    able = replace(
+        toy, workloads=("fillrandom", "readrandom"), metrics=("write_amp", "throughput_ops_s"),
+        lacks=frozenset(), online=OnlineTuning(), has_versions=True, uses=frozenset({"rocksdb"}),
+    )  # fmt: skip
+    monkeypatch.setitem(ENGINES, "toy", able)
+    kept, stored = description("toy"), made(**keys).model_dump(mode="json")
+    monkeypatch.delitem(ENGINES, "toy")
+    remember_engine("toy", kept, "s")
+    assert make_spec(stored, "here", stored=True).model_dump(mode="json") == stored
+    del ENGINES["toy"]
+
+
+@pytest.mark.parametrize("member", ["complete", "check", "refuses"])
+@pytest.mark.parametrize("error", [KeyError, ValueError])
+def test_a_member_that_fails_is_an_error_of_its_package(
+    toy: EngineTraits, monkeypatch: pytest.MonkeyPatch, member: str, error: type[Exception]
+) -> None:
+    def fail(_: object) -> Any:
+        raise error("oh")
+
+    members: dict[str, Any] = {member: fail}
+    monkeypatch.setitem(ENGINES, "toy", replace(toy, **members))
+    assert "oh" in refusal()
 
 
 def test_the_schema_has_the_table() -> None:

@@ -16,7 +16,7 @@ KNOBS = [
     Knob.integer("cache_kib", 64, 16384, default=2000, log=True, unit="KiB",
                  trade="A larger cache needs more memory."),
     Knob.choice("journal_mode", ("delete", "truncate", "wal"), default="delete",
-                trade="wal writes less, and leaves a second file beside the database."),
+                trade="wal writes less, and leaves a second file next to the database."),
     Knob.boolean("without_rowid", default=False,
                  trade="The table has one tree instead of two; large values make it deep."),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from lsmtune.engine_traits import ENGINES, EngineTraits
+from lsmtune.engine_traits import ENGINES, RARE, EngineTraits, OnlineTuning
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, Preset
 from lsmtune.knobs.types import Knob, Value
@@ -49,7 +49,10 @@ class _Description(BaseModel):
     notes: tuple[str, ...] = ()
     defaults: dict[str, Value] = {}
     metrics: tuple[str | dict[str, Any], ...] | None = None
+    lacks: frozenset[str] = RARE
     not_limited: frozenset[str] = frozenset()
+    has_versions: bool = False
+    is_live: bool = False
     counts_reads: bool = False
     full_size: bool = True
     runs_here: bool = True
@@ -76,7 +79,10 @@ def description(engine: str) -> dict[str, Any] | None:
         metrics=None
         if metrics is None
         else tuple(one if isinstance(one, str) else _kept(one) for one in metrics),
+        lacks=entry.lacks,
         not_limited=entry.not_limited,
+        has_versions=entry.has_versions,
+        is_live=entry.online is not None,
         counts_reads=entry.counts_reads,
         full_size=entry.full_size,
         runs_here=entry.runs_here,
@@ -117,7 +123,10 @@ def remember_engine(engine: str, kept: object, study: str) -> None:
             defaults=found.defaults,
             metrics=metrics,
             settings=KeptTable,
+            lacks=found.lacks,
             not_limited=found.not_limited,
+            has_versions=found.has_versions,
+            online=OnlineTuning() if found.is_live else None,
             counts_reads=found.counts_reads,
             full_size=found.full_size,
             runs_here=found.runs_here,

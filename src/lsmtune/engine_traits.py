@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from lsmtune.spec import StudySettings
 
 _NAME = r"[a-z][a-z0-9_-]{0,31}"
-_KNOB_NAME = r"[A-Za-z][A-Za-z0-9._-]{0,127}"
+_KNOB_NAME = r"[A-Za-z][^\s,'\"=]{0,127}"
 _METRIC_NAME = r"[a-z][a-z0-9_]{0,63}"
-_RARE = frozenset({"tombstone_every", "write_skew"})
+RARE = frozenset({"tombstone_every", "write_skew"})
 """Parameters that change what records are written. Few engines support them."""
 
 
@@ -76,31 +76,32 @@ class EngineTraits:
     workloads    the workloads that it runs, the default one first: names of workloads of lsmtune,
                  or classes that the engine brings along
     catalogue    its knobs
-    defaults     default values of keys of a study. Those of a workload replace them if no engine
-                 before this one runs the workload
+    defaults     default values of keys of a study. The defaults of a workload replace them if this
+                 is the usual engine of the workload
     metrics      what it measures: names of metrics of lsmtune, and metrics of its own; None: those
                  that lsmtune expects of the workload
     uses         those of `OWN_KEYS` that it reads; a study has no others
     settings     the class of its own table in a study file, such as [tikv]
-    complete     returns defaults that depend on other keys of the study, which are not checked yet
+    complete     gets the keys of a study, not checked yet; returns defaults that depend on them
     check        yields what does not fit together in a study, as "KEY: what is wrong; what to do"
     online       how options change while it runs; None: they cannot
-    has_versions  whether a study chooses the RocksDB that runs: a version, a library or db_bench.
-                 Experiments can compare versions
+    has_versions whether a study chooses the RocksDB that runs: a version, a library or db_bench.
+                 Experiments can then compare versions
     predicted_by  name of the engine that predicts its trials; None: none does
-    one_at_a_time  whether only one run may go on, on this host and elsewhere
+    one_at_a_time  whether it can run only one trial at a time, on all hosts together
     lacks        parameters of these workloads that it does not support
     refuses      returns why it cannot run a workload with other parameters, or None
     not_limited  metrics that have no default limit, because it does not measure them
     counts_reads whether it counts the work of the reads after a workload that only writes
     shipped_workloads  workloads whose measured runs ship with lsmtune, to rank its knobs
-    flush_bytes  returns the bytes of the clients that a flush of the baseline writes, None if it is
-                 not known; without this member, its metrics need no minimum number of flushes
+    flush_bytes  returns how many bytes of the clients one flush of the baseline writes, None if
+                 this is unknown. Without this member, no workload is refused as too small
     full_size    whether trials always have full size, so that no option scales with the data
     runs_here    whether trials use disk and CPU of this host, which are then checked
     predicts     whether its metrics are predictions, not measured
-    base_is_users  whether the baseline is what the user runs, also without a file of the user
-    assumes_cache  whether to say how large the block cache of trials is: a user's file lacks it
+    base_is_users  whether the baseline is always the user's own configuration, also without `base`
+    assumes_cache  whether the file of a user lacks the size of the block cache, so that the plan
+                 reports which size the trials have
     contract     the contract with lsmtune that it was made for
     """
 
@@ -119,7 +120,7 @@ class EngineTraits:
     has_versions: bool = False
     predicted_by: str | None = None
     one_at_a_time: bool = False
-    lacks: frozenset[str] = _RARE
+    lacks: frozenset[str] = RARE
     refuses: Callable[[Workload], str | None] = _refuses_nothing
     not_limited: frozenset[str] = frozenset()
     counts_reads: bool = False
@@ -185,6 +186,9 @@ def _check_metrics(metrics: Sequence[Metric]) -> None:
                 f"the metric {metric.name!r} has a wrong name; a name has 1 to 64 lowercase "
                 "letters, digits and underscores"
             )
+        if metric.better not in (None, "lower", "higher"):
+            allowed = "use lower, higher or None"
+            raise ValueError(f"the metric {metric.name}: better = {metric.better!r}; {allowed}")
         if canonical(metric.name) in METRICS.built_in:
             raise ValueError(
                 f"lsmtune has a metric {metric.name!r}; name that one, or choose another name"
@@ -219,8 +223,8 @@ def _check_catalogue(entry: EngineTraits) -> None:
     names = [knob.name for knob in found.knobs]
     if wrong := [name for name in names if not re.fullmatch(_KNOB_NAME, name)]:
         raise ValueError(
-            f"the knob {wrong[0]!r} has a wrong name; a name has 1 to 128 letters, digits, dots, "
-            "dashes and underscores"
+            f"the knob {wrong[0]!r} has a wrong name; a name has 1 to 128 characters, starts with a "
+            "letter and has no space, comma, quotation mark or equals sign"
         )
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"the knob {twice[0]} is there twice")

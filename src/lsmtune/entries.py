@@ -177,15 +177,19 @@ class Entries(MutableMapping[str, T]):
             self._loading.add(point.name)
             try:
                 self._loaded[key] = _imported(self._checked)(point.name, _foreign(point))
+            except ValueError:
+                raise
+            except (Exception, SystemExit) as error:  # its members may have any type
+                raise ValueError(f"lsmtune cannot read it: {one_line(error)}") from error
             finally:
                 self._loading.discard(point.name)
         return self._loaded[key]
 
 
 class Known(Mapping[str, T]):
-    """Things by name: those of lsmtune, and those that the entries of engines bring along.
+    """Metrics or workloads by name: those of lsmtune, and those in the entries of other engines.
 
-    A thing of lsmtune is found without an import of an entry.
+    Those of lsmtune are found without an import of an entry.
     """
 
     def __init__(
@@ -207,6 +211,15 @@ class Known(Mapping[str, T]):
     def __len__(self) -> int:
         """Return the number of names."""
         return len(list(iter(self)))
+
+    def among(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the names that exist, those of lsmtune first.
+
+        No entry is imported if lsmtune has all of them.
+        """
+        given = dict.fromkeys(names)
+        own = (name for name in self.built_in if name in given)
+        return (*own, *(name for name in given if name not in self.built_in and name in self))
 
     def _foreign(self) -> dict[str, T]:
         found: dict[str, T] = {}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lsmtune.engine_traits import ENGINES
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.study_keys import STUDY_KEYS
 from lsmtune.tables import EngineSettings
 
@@ -15,6 +15,11 @@ OWN_TABLE = "[engine]"
 def all_keys() -> tuple[str, ...]:
     """Return the keys at the top of a study file, with the tables of engines."""
     return (*STUDY_KEYS, *own_tables())
+
+
+def unknown_key(key: str) -> str:
+    """Return the message for a key at the top of a study file that no study has."""
+    return f"{key}: {unknown_word('setting', key, all_keys())}"
 
 
 def own_tables() -> dict[str, type[EngineSettings]]:
@@ -30,6 +35,8 @@ def with_own_table(given: Any) -> Any:
     """
     if not isinstance(given, Mapping):
         return given
+    if OWN_TABLE in given:  # what asks the user before it starts commands does not know this name
+        raise UserError(unknown_key(OWN_TABLE))
     engine, rest = given.get("engine"), dict(given)
     for name in [n for n in ENGINES if n in rest and n not in STUDY_KEYS]:
         table = rest.pop(name)

@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from lsmtune.engine_traits import ENGINES, engines_of, refusal, runs
+from lsmtune.entries import one_line
 from lsmtune.errors import UserError, unknown_word, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
@@ -29,7 +30,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
-from lsmtune.own_tables import OWN_TABLE, all_keys, with_own_table
+from lsmtune.own_tables import OWN_TABLE, unknown_key, with_own_table
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spec_defaults import (
@@ -327,16 +328,27 @@ def make_spec(
     A `stored` study may have keys that its engine does not use.
     """
     try:
+        found = _checked(given, stored=stored)
+    except Exception as error:  # the package of an engine may raise anything
+        engine = given.get("engine")
+        if not isinstance(engine, str) or engine in ENGINES.built_in:
+            raise
+        found = [f"engine: the package of {engine!r} failed: {one_line(error)}"]
+    if isinstance(found, StudySettings):
+        return found
+    raise UserError(with_places(found, where, flags or {}))
+
+
+def _checked(given: Mapping[str, Any], *, stored: bool) -> StudySettings | list[str]:
+    """Return the checked settings, or what is wrong with them."""
+    try:
         spec = StudySettings.model_validate(given)
         check_cache(spec.cache, spec.engine)
-        problems = list(engine_problems(spec, stored=stored))  # it may load a catalogue
+        return list(engine_problems(spec, stored=stored)) or spec  # it may load a catalogue
     except ValidationError as error:
-        problems = _in_words(error, with_defaults(given).get("engine"))
+        return _in_words(error, with_defaults(given).get("engine"))
     except UserError as error:
-        problems = [error.message]
-    if problems:
-        raise UserError(with_places(problems, where, flags or {}))
-    return spec
+        return [error.message]
 
 
 def read_study_file(path: Path) -> dict[str, Any]:
@@ -351,7 +363,7 @@ def _in_words(error: ValidationError, engine: object) -> list[str]:
 def _problem(problem: dict[str, Any], engine: str) -> str:
     place = problem["loc"]
     if len(place) == 1 and problem["type"] == "extra_forbidden":
-        return f"{place[0]}: {unknown_word('setting', str(place[0]), all_keys())}"
+        return unknown_key(str(place[0]))
     if OWN_TABLE not in place:
         return problem_text(problem, _TABLES.get(place[:-1]))
     table = ENGINES[engine].settings if place[:-1] == (OWN_TABLE,) else None

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lsmtune.engine_traits import ENGINES, EngineTraits, runs, usual_engine
+from lsmtune.engine_traits import ENGINES, EngineTraits, engines_of, runs, usual_engine
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
+from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.knobs.memory import NO_MEMORY
 from lsmtune.objective import Objective
 from lsmtune.study_keys import VERSION
 from lsmtune.units import format_bytes, is_version, parse_size
@@ -77,6 +79,10 @@ def with_defaults(given: Any) -> Any:
         return given
     if usual is None:
         raise UserError(f"workload: no installed engine runs {name}; choose another workload")
+    if engine is None and usual not in ENGINES.built_in and len(able := engines_of(name)) > 1:
+        raise UserError(
+            f"engine: several engines run the workload {name}: {', '.join(able)}; name one"
+        )
     given = with_first_version(given)
     definition = WORKLOADS[name]
     if engine is None or not runs(engine, name):
@@ -149,11 +155,14 @@ def _unused(spec: "StudySettings", entry: EngineTraits) -> Iterator[tuple[str, s
         "libraries": spec.libraries,
         "program": None if spec.program == entry.program else spec.program,
         "base": spec.base,
+        "family": None if spec.family == DEFAULT_FAMILY else spec.family,
         "cache": spec.cache,
     }
     for key, value in given.items():
         if value is not None and key not in entry.uses:
             yield key, f"{key}: not used by engine {entry.name}; remove {key}"
+    if spec.memory not in (None, NO_MEMORY_LIMIT) and entry.catalogue().own_memory is NO_MEMORY:
+        yield "memory", f"memory: not used by engine {entry.name}; remove memory"
     if entry.full_size and spec.scale_value != 1:
         yield "scale", f"scale: {spec.scale} is not possible with the engine {entry.name}; use 1"
 

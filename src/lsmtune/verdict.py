@@ -140,7 +140,8 @@ def judge(pairs: Sequence[Pair], objective: Objective, confidence: float = CONFI
         goal.name: _interval([goal.value(*pair) for pair in counted], confidence)
         for goal in objective.goals
     }
-    ratios = {name: _ratio(name, pairs) for name in METRICS if _has_ratio(name, pairs)}
+    known = METRICS.among(name for pair in pairs for run in pair for name in run)
+    ratios = {name: _ratio(name, pairs) for name in known if _has_ratio(name, pairs)}
     check = _check if objective.by_intervals else _check_mean
     limits = tuple(
         check(limit, pairs, objective.most_pairs, confidence) for limit in objective.limits
@@ -163,7 +164,7 @@ def judge(pairs: Sequence[Pair], objective: Objective, confidence: float = CONFI
         notes=tuple(_notes(objective, pairs)),
         from_zero={
             name: median(best[name] for best, _ in pairs)
-            for name in METRICS
+            for name in known
             if all(best.get(name, 0) > 0 and base.get(name) == 0 for best, base in pairs)
         },
     )

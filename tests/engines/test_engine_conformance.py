@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import lsmtune
@@ -17,6 +18,7 @@ from lsmtune.engines.registry import entry_of
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.metrics.definitions import Metric
+from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.testing.engines import EngineConformance
 from lsmtune.testing.scripted import ScriptedEngine, measured
@@ -115,15 +117,6 @@ def test_a_study_of_a_function_has_no_records(
         tuned(home, of_function(), workload={"name": "benchmark", "num": 5000})
 
 
-def test_an_older_study_of_a_function_goes_on(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    before = tuned(home, of_function(), workload={"name": "fillrandom", "num": 5000})
-    again = tuned(home, of_function(), trials=9)
-    assert again.claim.study == before.claim.study == "s"
-    with Home(home, create=False) as stored:
-        assert stored.study("s").settings.workload.num == 5000
-
-
 def test_a_function_that_raises_is_a_failed_trial(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -138,6 +131,8 @@ def test_a_function_that_raises_is_a_failed_trial(
     trials = json.loads(capsys.readouterr().out)
     reasons = {trial["reason"] for trial in trials if trial["status"] == "crashed"}
     assert reasons == {"ZeroDivisionError: fast"}
+    kept = list((tmp_path / "evidence").rglob("traceback.txt*"))
+    assert len(kept) == sum(trial["status"] == "crashed" for trial in trials)
     assert result.claim.study == "s"
 
 
@@ -168,6 +163,19 @@ def test_a_function_has_a_metric_of_its_own(tmp_path: Path) -> None:
         of_function(metrics=(replace(PAUSE, better=None),))
 
 
+def test_a_metric_with_a_formula_follows_from_what_the_function_returns(tmp_path: Path) -> None:
+    waste = Metric(
+        "waste", unit="ratio", better="lower", meaning="reads that were not needed",
+        formula=lambda read_amp: read_amp - 1,
+    )  # fmt: skip
+    entry = of_function(metrics=("read_amp", waste))
+    result = tuned(tmp_path, entry, objective="waste", trials=16)
+    assert result.claim.gain
+    found = result.document()
+    assert found["base"]["metrics"]["waste"] == pytest.approx(1.0)
+    assert found["best"]["metrics"]["waste"] < 1
+
+
 def test_a_study_of_a_function_is_shown_by_another_process(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,3 +187,108 @@ def test_a_study_of_a_function_is_shown_by_another_process(
     assert "pause_ms" in capsys.readouterr().out
     assert run(["tune", "--study", "s", "--trials", "9", "--home", str(tmp_path)]) == 2
     assert "'mine'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error", [FileNotFoundError("no-such-bench"), SystemExit(3), TimeoutError()]
+)
+def test_any_exception_of_a_function_fails_only_its_trial(
+    tmp_path: Path, error: BaseException
+) -> None:
+    def fails(config: Settings, seed: int, workdir: str) -> dict[str, float]:
+        if config["order"] == "time":
+            raise error
+        return benchmark(config, seed, workdir)
+
+    assert tuned(tmp_path, of_function(fails)).claim.study == "s"
+
+
+def test_numbers_of_numpy_are_metrics(tmp_path: Path) -> None:
+    def of_numpy(*given: Any) -> dict[str, Any]:
+        return {name: np.float32(value) for name, value in benchmark(*given).items()}
+
+    assert tuned(tmp_path, of_function(of_numpy)).claim.gain
+
+
+def test_use_of_the_cpu_by_others_is_measured_where_times_matter(tmp_path: Path) -> None:
+    result = tuned(tmp_path, of_function(times_matter=True), trials=2, pairs=0, accept_noise=True)
+    with Home(tmp_path, create=False) as home:
+        for trial in home.trials(home.study(result.study)):
+            assert 0 <= trial.result.metrics["others_cpu_percent"] <= 100
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"knobs": (*KNOBS, Knob.integer("more", 1, 9, default=3))},
+        {"knobs": KNOBS[1:]},
+        {"knobs": (Knob.integer("block_kib", 4, 32, default=16, log=True), *KNOBS[1:])},
+        {"metrics": ("throughput_ops_s", "read_amp", PAUSE, "cpu_s")},
+        {"version": "2"},
+    ],
+)
+def test_a_study_does_not_go_on_with_another_engine(
+    tmp_path: Path, members: dict[str, Any]
+) -> None:
+    tuned(tmp_path, of_function())
+    del ENGINES["mine"]
+
+    def other(*given: Any) -> dict[str, float]:
+        return benchmark({**given[0], "block_kib": 16}, *given[1:]) | {"cpu_s": 1.0}
+
+    changed = {"knobs": KNOBS, **members}
+    entry = function_engine(
+        "mine", other, times_matter=False,
+        **{"metrics": ("throughput_ops_s", "read_amp", PAUSE), **changed},
+    )  # fmt: skip
+    with pytest.raises(UserError, match="started on another system"):
+        tuned(tmp_path, entry, trials=9)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Knob.integer("a", 4, 2, default=3),
+        lambda: Knob.integer("a", 0, 8, default=4, log=True),
+        lambda: Knob.integer("a", 1, 8, default=4, unknown=3),
+        lambda: Knob.choice("a", ("x", "x"), default="x"),
+        lambda: function_engine("mine", 3, knobs=KNOBS, metrics=["read_amp"]),  # type: ignore[arg-type]
+        lambda: function_engine("mine", benchmark, knobs=["a"], metrics=["read_amp"]),  # type: ignore[list-item]
+        lambda: function_engine("mine", benchmark, knobs=KNOBS, metrics=[3]),  # type: ignore[list-item]
+        lambda: of_function(version=3),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(make: Any) -> None:
+    with pytest.raises(UserError) as refused:
+        make()
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"knobs": (Knob.boolean("a b", default=True),)},
+        {"knobs": (KNOBS[0], KNOBS[0])},
+        {"metrics": (replace(PAUSE, better="up"),)},  # type: ignore[arg-type]
+        {"memory": "1GiB"},
+    ],
+)
+def test_what_an_engine_cannot_have_is_refused_before_a_run(
+    tmp_path: Path, members: dict[str, Any]
+) -> None:
+    keys = {"memory": members.pop("memory")} if "memory" in members else {}
+    given = {"knobs": KNOBS, "metrics": (PAUSE,), **members}
+    entry = function_engine("mine", benchmark, times_matter=False, **given)
+    with pytest.raises(UserError):
+        tuned(tmp_path, entry, **keys)
+
+
+def test_a_workload_of_several_engines_needs_the_name_of_one(tmp_path: Path) -> None:
+    ENGINES["mine"] = of_function()
+    ENGINES["other"] = function_engine("other", benchmark, knobs=KNOBS, metrics=("read_amp",))
+    try:
+        with pytest.raises(UserError, match="mine, other"):
+            make_spec({"workload": "benchmark"}, "")
+        assert make_spec({"workload": "benchmark", "engine": "other"}, "").engine == "other"
+    finally:
+        del ENGINES["other"]

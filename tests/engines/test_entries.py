@@ -104,6 +104,22 @@ def test_an_engine_of_a_package_is_found(tmp_path: Path, monkeypatch: pytest.Mon
     assert (guest.name, guest.package, guest.problem) == ("guest", "lsmtune-guest 1.0", None)
 
 
+def test_a_study_of_another_engine_does_not_import_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules = {"silent_module": ENTRY}
+    engines = {"silent": "silent_module:GUEST"}
+    install(tmp_path / "site", monkeypatch, "lsmtune-silent", engines=engines, modules=modules)
+    monkeypatch.chdir(tmp_path)
+    keys = "--engine simulated --num 20000 --trials 2 --study s"
+    for command in (
+        f"tune {keys} --dry-run", f"tune {keys}", "show s", "trials s", "studies",
+        "report s -o report.html",
+    ):  # fmt: skip
+        assert run([*command.split(), "--home", "home"]) == 0
+        assert "silent_module" not in sys.modules, command
+
+
 def test_a_package_that_cannot_be_used_is_one_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,6 +142,7 @@ def test_a_package_that_cannot_be_used_is_one_check(
     assert "'speed'" in causes["engine odd"]
     assert "ZeroDivisionError" in causes["engine bare"]
     assert "no ExportFormat" in causes["engine formless"]
+    assert "TypeError" in causes["engine unreadable"]
     assert "the workload fillrandom" in causes["engine taken"]
     assert "'both'" in causes["engine kindless"]
     assert "the parameter num" in causes["engine shadow"]
@@ -158,5 +175,6 @@ def test_a_name_that_nobody_has_is_refused_with_those_that_there_are() -> None:
 
 
 def test_an_engine_is_added_under_its_own_name_only() -> None:
+    add_engine(entry_of("tikv"))  # it is there already
     with pytest.raises(UserError, match="name of another engine"):
-        add_engine(entry_of("tikv"))
+        add_engine(replace(entry_of("tikv"), summary="another one"))

@@ -138,6 +138,16 @@ def test_an_engine_of_a_package_reads_a_kind_of_its_own(monkeypatch: pytest.Monk
     assert read_base(TEXTS["OPTIONS file"], "ours", "rocksdb")[1] == ()
 
 
+def test_a_package_takes_no_file_from_the_engines_of_lsmtune(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    greedy = BaseFile("anything", lambda text: True, rank=-1)
+    entry = replace(entry_of("embedded"), name="greedy", base_files=(greedy,))
+    monkeypatch.setitem(ENGINES, "greedy", entry)
+    for kind, engine in READ_BY.items():
+        read_base(TEXTS[kind], "ours", engine)
+
+
 def test_of_a_log_a_study_can_be_made(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--to-study"):
         read_base(TEXTS["LOG"], str(tmp_path), "rocksdb")

@@ -49,6 +49,7 @@ SHADOW = entry("shadow", workloads=(Shadow,))
 UNTYPED = entry("untyped", workloads=(3,))
 BARE = entry("bare", catalogue=lambda: 1 / 0)
 FORMLESS = entry("formless", exports=("toml",))
+UNREADABLE = entry("unreadable", metrics=3)
 BORROWED = entry("borrowed", catalogue=ENGINES["rocksdb"].catalogue)
 NOTHING = 3
 """
@@ -95,6 +96,7 @@ def install_broken(folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
             "odd": "guest_entries:ODD",
             "bare": "guest_entries:BARE",
             "formless": "guest_entries:FORMLESS",
+            "unreadable": "guest_entries:UNREADABLE",
             "taken": "guest_entries:TAKEN",
             "kindless": "guest_entries:KINDLESS",
             "shadow": "guest_entries:SHADOW",
@@ -110,6 +112,7 @@ def install_broken(folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
     install(folder / "again", patch, "lsmtune-again", engines={"twice": "guest_entries:GUEST"})
     assert set(ENGINES) > {"gone", "twice"}
     return [
-        "gone", "quits", "future", "nothing", "idle", "odd", "bare", "formless", "taken",
-        "kindless", "shadow", "untyped", "borrowed", "renamed", "myrocks", "twice", "twice",
+        "gone", "quits", "future", "nothing", "idle", "odd", "bare", "formless", "unreadable",
+        "taken", "kindless", "shadow", "untyped", "borrowed", "renamed", "myrocks",
+        "twice", "twice",
     ]  # fmt: skip

@@ -120,7 +120,7 @@ def _foreign_checks(entry: EngineEntry, context: CheckContext) -> Iterator[Check
             if not isinstance(check, Check):
                 raise TypeError(f"{check!r} is no Check")
             yield check
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         yield Check(
             f"checks of {entry.name}",
             False,

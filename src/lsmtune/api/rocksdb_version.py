@@ -67,7 +67,7 @@ def name_rocksdb(
         first, second, *_ = (FLAGS[key] for key in named)
         raise UserError(f"{first}: not allowed with {second}; name one RocksDB")
     name = _workload_name(given)
-    definition = WORKLOADS.get(name)
+    definition = WORKLOADS.get(name) if name else None
     usual = None if definition is None else usual_engine(name)
     if not has_versions(given.get("engine", usual or DEFAULT_ENGINE)):
         named.pop("program", None)  # this engine has another program

@@ -160,8 +160,10 @@ def asked_lines(batch: Path) -> list[BatchLine]:
 
 def _check_engine(place: str, engine: str) -> None:
     """Raise UserError if the simulator neither predicts runs of an engine nor is the engine."""
+    if ENGINES[engine].predicted_by is not None:
+        return
     predictors = {one.name: one.predicted_by for one in ENGINES.usable() if one.predicted_by}
-    if engine not in {*predictors, *predictors.values()}:
+    if engine not in predictors.values():
         raise UserError(
             f"{place}: lsmtune cannot simulate the engine {engine}; "
             f"supported: {', '.join(predictors)}"

@@ -15,8 +15,8 @@ class BaseFile:
 
     name        the kind in messages, such as my.cnf
     recognises  whether a text is a file of this kind
-    rank        kinds with a lower rank are tried first: a kind needs a higher rank than another one
-                if files of the other kind look like its own
+    rank        kinds with a lower rank are tried first. A kind needs a higher rank than another one
+                if it also recognises files of the other kind. Kinds of other packages come last
     read        takes text and path; returns the text as the engine gets it, and remarks about it
     """
 

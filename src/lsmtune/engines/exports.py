@@ -104,9 +104,9 @@ class ExportFormat(Protocol):
 
     name       the name for `lsmtune export --format`
     file_name  the usual name of the file
-    has_base   whether a file of the user's is changed, which he may name with `--base`
+    has_base   whether it changes a file of the user, who may name the file with `--base`
     read_at_start  whether the store reads the file only when it starts
-    effect     one sentence: how the options of the file reach a running store
+    effect     one sentence for reports of online tuning: how the store gets the options of the file
     """
 
     name: str

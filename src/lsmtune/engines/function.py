@@ -42,18 +42,18 @@ def function_engine(
 ) -> EngineEntry:
     """Return the entry of an engine that calls a function for each run.
 
-    The function returns the `metrics`: names of metrics of lsmtune, and metrics of its own. The
-    first one is the default objective. Runs of other versions are not compared. If `times_matter`
-    is False, several runs may go on at a time on a host. A function that raises is a failed trial.
-    UserError for arguments that cannot be used, for instance if the first metric cannot be an
-    objective.
+    The function returns the `metrics`: names of metrics of lsmtune, and metrics of its own, without
+    those that have a formula. The first one is the default objective. Runs of other versions are
+    not compared. If `times_matter` is False, a host may run several trials at a time. A function
+    that raises is a failed trial. UserError for arguments that cannot be used, for instance if the
+    first metric cannot be an objective.
     """
     _check_arguments(name, function, knobs, metrics, version)
     where = f"function_engine {name!r}: metrics"
     returned = [metric(one, where) if isinstance(one, str) else one for one in metrics]
-    names = [one.name for one in returned]
+    computed = {one.name for one in metrics if isinstance(one, Metric) and one.formula is not None}
     if returned[0].better is None:
-        raise UserError(f"{where}: {names[0]} is first, so it is the objective; set better")
+        raise UserError(f"{where}: {returned[0].name} is first, so it is the objective; set better")
     catalogue = Catalogue(
         engine=name,
         knobs=tuple(knob.model_copy(update={"flag": False}) for knob in knobs),
@@ -65,11 +65,15 @@ def function_engine(
         program=name,
         workloads=(Benchmark,),
         catalogue=lambda: catalogue,
-        defaults={"knobs": _ALL, "objective": names[0]},
+        defaults={"knobs": _ALL, "objective": returned[0].name},
         metrics=tuple(metric(one, where).name if isinstance(one, str) else one for one in metrics),
         runs_here=times_matter,
         make=lambda _: FunctionEngine(
-            catalogue, function, names, version=version, times_matter=times_matter
+            catalogue,
+            function,
+            [one.name for one in returned if one.name not in computed],
+            version=version,
+            times_matter=times_matter,
         ),
     )
 

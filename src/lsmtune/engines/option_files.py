@@ -73,8 +73,11 @@ def read_base(text: str, path: str, engine: str) -> tuple[str, tuple[str, ...]]:
     own = entry_of(engine)
     if not own.base_files:
         raise UserError(f"base: not used by engine {engine}; remove base")
-    entries = [own, *(entry for entry in usable_entries() if entry.name != engine)]
+    entries = [own, *(entry_of(name) for name in ENGINES.built_in if name != engine)]
     kind = _kind(text, entries)
+    if kind is None:  # maybe a file of another package, which is imported only for the message
+        entries = list(usable_entries())
+        kind = _kind(text, entries)
     if kind is None:
         if (told := foreign_kind(text)) is not None:
             raise UserError(f"base: {path}: {told}")

@@ -45,6 +45,9 @@ def _missing(absent: Absent) -> str:
     """Return what an engine needs to run that only a study describes."""
     if absent.package is None:
         return "it is an engine of a program; run the study from the program that has it"
+    for guest in ENGINES.guests():
+        if guest.name == absent.name and guest.problem is not None:
+            return f"the package {guest.package} cannot be used: {guest.problem}"
     return f"it is from the package {absent.package}; install this package"
 
 

@@ -167,9 +167,8 @@ class Knob(BaseModel):
         try:
             return cls(name=name, **{**_OWN, **fields})
         except ValidationError as error:
-            first = error.errors()[0]
-            told = [f"knob {name!r}", *map(str, first["loc"]), first["msg"].split(f"{name}: ")[-1]]
-            raise UserError(": ".join(told)) from error
+            where, text = error.errors()[0]["loc"], error.errors()[0]["msg"].split(f"{name}: ")[-1]
+            raise UserError(": ".join([f"knob {name!r}", *map(str, where), text])) from error
 
     @property
     def is_range(self) -> bool:

@@ -295,15 +295,9 @@ def shown_metrics(
     `measured` has the metrics of the engine, if they are known. An engine that measures none of
     the usual ones shows all of its own.
     """
-    names = METRICS.built_in if measured is None else known_first(measured)
+    names = METRICS.built_in if measured is None else METRICS.among(measured)
     usual = tuple(name for name in names if kind in METRICS[name].shown.get(view, ()))
     return usual if usual or measured is None else tuple(sorted(measured))
-
-
-def known_first(names: Collection[str]) -> tuple[str, ...]:
-    """Return the names in the order of lsmtune's metrics, those of other engines last."""
-    own = [name for name in METRICS.built_in if name in names]
-    return (*own, *(name for name in names if name not in METRICS.built_in))
 
 
 _SPOKEN = re.compile(r"(p\d+|mean)_(\w+)_us")

@@ -112,9 +112,10 @@ def comparison(view: StudyView) -> Comparison | None:
     best_runs, base_runs = compared_runs(view)
     if not best_runs or not base_runs:
         return None
+    found = METRICS.among(name for run in (*best_runs, *base_runs) for name in run)
     rows = tuple(
         _row(view, name, group, best_runs, base_runs)
-        for group, names in metric_groups(view).items()
+        for group, names in metric_groups(view, found).items()
         for name in names
     )
     measured = tuple(row for row in rows if row.base is not None or row.best is not None)
@@ -129,8 +130,8 @@ def comparison(view: StudyView) -> Comparison | None:
     )
 
 
-def metric_groups(view: StudyView) -> dict[Group, list[str]]:
-    """Return the metrics by the group in which they are shown."""
+def metric_groups(view: StudyView, found: Sequence[str] = ()) -> dict[Group, list[str]]:
+    """Return the metrics by the group in which they are shown; `found` has those of the runs."""
     asked = list(view.objective.metrics)
     limited = list(dict.fromkeys(limit.metric for limit in view.objective.limits))
     chosen: dict[Group, list[str]] = {
@@ -139,7 +140,7 @@ def metric_groups(view: StudyView) -> dict[Group, list[str]]:
         "main": [n for n in _MAIN[view.workload.kind] if n not in (*asked, *limited)],
     }
     placed = {name for names in chosen.values() for name in names}
-    return {**chosen, "reported": [name for name in METRICS if name not in placed]}
+    return {**chosen, "reported": [name for name in found if name not in placed]}
 
 
 def _row(

@@ -7,7 +7,7 @@ from typing import Literal
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS, Metric
-from lsmtune.objective import Metrics, gain_ratio, median_metrics
+from lsmtune.objective import COMPOSITES, Metrics, gain_ratio, median_metrics
 from lsmtune.report.comparison import metric_groups
 from lsmtune.report.figures import goal_axis
 from lsmtune.report.page_texts import PageTexts
@@ -144,8 +144,8 @@ def _pick(view: StudyView, trial: TrialView) -> Pick:
 
 def _ratio(goal: str, value: float) -> float:
     """Return the value as trial / baseline, also if more is better."""
-    known = METRICS.get(goal)
-    return 1 / value if known and known.better == "higher" else value
+    higher = goal not in COMPOSITES and METRICS[goal].better == "higher"
+    return 1 / value if higher else value
 
 
 def _metrics(view: StudyView, base: Metrics, trial: Metrics) -> Iterator[PickedMetric]:

@@ -197,15 +197,8 @@ def _own_base(spec: StudySettings) -> OwnBase | None:
 
 
 def _check_family(spec: StudySettings) -> None:
-    """Raise UserError for a column family that the study cannot tune."""
-    if spec.family == DEFAULT_FAMILY:
-        return
-    if "family" not in ENGINES[spec.engine].uses:
-        raise UserError(
-            f"family: not used by engine {spec.engine}; remove ",
-            Argument("family", flag="--family (key family)"),
-        )
-    if spec.base is None:
+    """Raise UserError for a column family of no file."""
+    if spec.family != DEFAULT_FAMILY and spec.base is None:
         raise UserError(
             f"family: {spec.family!r} is not in any file; name your OPTIONS file with ",
             Argument("base", flag="--base (key base)"),

@@ -1,9 +1,10 @@
 """Check that a study continues on the system that it started on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from lsmtune.described import description
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import Argument, UserError
@@ -13,6 +14,8 @@ from lsmtune.system.host import HostFacts, StorageFacts
 from lsmtune.units import format_bytes
 
 _MEMORY_TOLERANCE = 0.1
+_FOR_READERS = ("area", "trade", "risk", "meaning", "label", "group", "shown")
+"""Fields of knobs and metrics that change no result."""
 
 
 def check_same_system(
@@ -62,6 +65,7 @@ def _differing(
         builds = {True: "with assertions", False: "without assertions"}
         then, now = builds[before["assertions_enabled"]], builds[facts.assertions_enabled]
         yield f"the build of {spec.engine}", then, now
+    yield from _other_engine(stored, spec)
     origin = stored.origin
     if origin is not None and facts.origin is not None and origin.sha256 != facts.origin.sha256:
         yield f"the library of {spec.engine}", origin.text, facts.origin.text
@@ -83,6 +87,33 @@ def _differing(
         earlier, here = device.get(key), asdict(storage).get(key)
         if earlier is not None and here is not None and earlier != here:
             yield name, _device(key, earlier), _device(key, here)
+
+
+def _other_engine(stored: StoredStudy, spec: StudySettings) -> Iterator[tuple[str, str, str]]:
+    """Yield the knobs and metrics that an engine of another package or program has changed."""
+    then, now = stored.engine.get("described"), description(spec.engine)
+    if then is None or now is None:
+        return
+    for key, word in (("knobs", "knob"), ("metrics", "metric")):
+        before, here = (_by_name(one.get(key) or ()) for one in (then, now))
+        for name in dict.fromkeys((*before, *here)):
+            was, is_now = before.get(name), here.get(name)
+            if was != is_now:
+                yield f"the {word} {name} of {spec.engine}", _part(was, is_now), _part(is_now, was)
+
+
+def _by_name(things: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """Return knobs or metrics by name, without what only readers see."""
+    dicts = ({"name": one} if isinstance(one, str) else one for one in things)
+    return {one["name"]: {k: v for k, v in one.items() if k not in _FOR_READERS} for one in dicts}
+
+
+def _part(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> str:
+    """Return what differs in a knob or metric from the other one."""
+    if one is None:
+        return "missing"
+    differing = {k: v for k, v in one.items() if other is not None and other.get(k) != v}
+    return ", ".join(f"{key} {value}" for key, value in differing.items()) or "there"
 
 
 def _other_host(before: Mapping[str, Any], host: HostFacts) -> Iterator[tuple[str, str, str]]:

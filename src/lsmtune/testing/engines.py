@@ -16,6 +16,7 @@ from lsmtune.engines.exports import Export
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
+from lsmtune.metrics.definitions import with_formulas
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study.observer import Observer
@@ -110,7 +111,7 @@ class EngineConformance:
         phases: list[str] = []
         outcome = _run(prepared, {}, tmp_path, phases)
         assert outcome.result.status is Status.COMPLETE, outcome.result.reason
-        metrics = outcome.result.metrics
+        metrics = with_formulas(outcome.result.metrics, entry.own_metrics)
         assert set(prepared.spec.parsed_objective.needed) <= metrics.keys()
         assert set(entry.measured or ()) <= metrics.keys()
         assert all(isfinite(value) for value in metrics.values())

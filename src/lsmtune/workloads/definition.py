@@ -54,7 +54,8 @@ class Definition:
     of_records      its parameters of records, with their defaults; None: the usual default
     parameters      its further parameters of `Workload`, with their defaults
     own             its parameters that `Workload` does not have
-    stores_all      whether its JSON also has the parameters that it does not have
+    stores_all      whether its JSON has all parameters of `Workload`, those of other workloads with
+                    their defaults: stored studies have their names from such JSON
     """
 
     name: ClassVar[str]

@@ -108,7 +108,7 @@ class Catalogue:
     `absent` are the names of the knobs that this version lacks. `notes` apply to all knobs.
     `defaults_of` is the program that the defaults are from. `names` has the form of the names of
     the knobs, and `rules` the rules between them. `own_memory` says how much memory settings need;
-    None stands for that of RocksDB's options. `store` is the name of the store in messages;
+    None: as RocksDB's options do. `store` is the name of the store in messages;
     without one, the engine's. With `by_version`, knobs and rules are those of the version of
     RocksDB in the OPTIONS of the baseline.
     """

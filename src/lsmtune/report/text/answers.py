@@ -7,6 +7,7 @@ from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.trades import LEAST_COST, Cost
 from lsmtune.metrics.definitions import METRICS
+from lsmtune.objective import COMPOSITES
 from lsmtune.report.text.constraint_text import bound_text
 from lsmtune.report.text.words import TIMES, Ratio, counted, label, listed, metric_value, number
 
@@ -33,7 +34,7 @@ def _result(claim: Claim) -> str:
         return "the objective could not be measured"
     ratio = Ratio(claim.value) if claim.objective is None else Ratio.of(claim.objective)
     better = "below"
-    if claim.objectives == 1 and claim.objective_name in METRICS:
+    if claim.objectives == 1 and claim.objective_name not in COMPOSITES:
         higher = METRICS[claim.objective_name].better == "higher"
         ratio, better = (ratio.inverse(), "above") if higher else (ratio, better)
     parts = [label(row.metric.name) for row in claim.rows if row.role == "objective"]

@@ -15,7 +15,7 @@ def prediction_rows(runs: Sequence[Mapping[str, float]]) -> list[list[str]]:
             *(_ratio(other[name], runs[0][name]) for other in runs[1:2]),
             METRICS[name].meaning,
         ]
-        for name in METRICS
+        for name in METRICS.among(*runs[:1])
         if all(name in metrics for metrics in runs)
     ]
 
