@@ -223,8 +223,8 @@ def _check_catalogue(entry: EngineTraits) -> None:
     names = [knob.name for knob in found.knobs]
     if wrong := [name for name in names if not re.fullmatch(_KNOB_NAME, name)]:
         raise ValueError(
-            f"the knob {wrong[0]!r} has a wrong name; a name has 1 to 128 characters, starts with a "
-            "letter and has no space, comma, quotation mark or equals sign"
+            f"the knob {wrong[0]!r} has a wrong name; a name has 1 to 128 characters, starts "
+            "with a letter and has no space, comma, quotation mark or equals sign"
         )
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"the knob {twice[0]} is there twice")

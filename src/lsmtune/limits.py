@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, exp, floor, inf, isfinite, log, sqrt
+from math import ceil, exp, floor, inf, isclose, isfinite, log, sqrt
 from typing import Literal
 
 from lsmtune.engine_traits import ENGINES, EngineTraits
@@ -68,10 +68,12 @@ class Limit:
     def measured(self, ratio: float) -> float:
         """Return the measured value of a `ratio`: the value that the bound bounds.
 
-        With `plus`, it is the measured value / the whole bound.
+        With `plus`, it is the measured value / the whole bound. A value of 0 counts as a tiny one
+        in a ratio, and is 0 again here.
         """
         bound = 1.0 if self.plus else max(self.bound, TINY)
-        return bound * ratio if self.relation == "<=" else bound / ratio
+        value = bound * ratio if self.relation == "<=" else bound / ratio
+        return 0.0 if isclose(value, TINY) else value
 
     def grown(self, deviation: float | None, pairs: int, base: float | None = None) -> "Limit":
         """Return the limit with the tightest bound that runs of the baseline can keep.

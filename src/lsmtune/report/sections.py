@@ -250,7 +250,7 @@ def _metrics(noun: str, caption: str, rows: Sequence[MetricRow]) -> Html:
 def _cells(row: MetricRow) -> list[str]:
     name = code(row.metric.name)
     values = (measured_text(value, row.metric.unit) for value in (row.base, row.best))
-    ratio = "none" if row.ratio is None else _judged(row)
+    ratio = "no ratio" if row.ratio is None else _judged(row)
     shown = element("strong", name) if row.group == "objective" else name
     return [shown, unit_text(row.metric.unit), *values, ratio, row.metric.meaning]
 

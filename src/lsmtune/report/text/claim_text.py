@@ -359,7 +359,7 @@ def metric_cells(row: MetricRow) -> tuple[str, str, str, str, str]:
 def _change(row: MetricRow) -> tuple[str, str]:
     """The ratio with its side, and the interval."""
     if row.ratio is None:
-        return "none", "none"
+        return "no ratio", "none"
     if row.interval is None:
         return str(Ratio(row.ratio)), "none"
     ratio, _, interval = str(Ratio.of(row.interval)).partition(" (")
