@@ -67,8 +67,15 @@ def sweep(
         return
     used = on_hosts(hosts, certificates, insecure)
     found = api.sweep(spec, home, TerminalObserver(), accept_noise=accept_noise, hosts=used)
-    for what, path in found.write(csv=csv, markdown=markdown, page=page):
-        note(f"{what}: {path}")
+    files = (
+        ("table", csv, found.csv),
+        ("table", markdown, found.markdown),
+        ("page", page, found.page),
+    )
+    for what, path, write in files:
+        if path is not None:
+            write(path)
+            note(f"{what}: {path}")
     if as_json:
         print_json(found.document())
         return
