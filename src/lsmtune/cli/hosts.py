@@ -150,11 +150,15 @@ def _row(info: "HostInfo") -> tuple[str, ...]:
 
     if info.facts is None:
         return (info.host, info.node or info.address, str(info.problem), "", "", "", "", "")
-    state = info.problem or (
-        "free" if info.running is None else f"runs {info.running} for {info.commander}"
-    )
     return (
-        info.host, info.node, state, str(info.facts.usable_cpus),
+        info.host, info.node, info.problem or _work(info), str(info.facts.usable_cpus),
         format_bytes(info.facts.memory_bytes), info.facts.cpu_model or "", info.facts.kernel,
         str(sum(map(len, info.kept.values()))),
     )  # fmt: skip
+
+
+def _work(info: "HostInfo") -> str:
+    """Return which run of which study a host runs, and for whom."""
+    if info.running is None:
+        return "free"
+    return f"{info.title or info.running} (for {info.commander})"
