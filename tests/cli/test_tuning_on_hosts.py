@@ -117,7 +117,11 @@ def test_one_process_is_this_one() -> None:
     [
         (["--hosts", "3", "--engine", "rocksdb"], ["--hosts 3", "rocksdb"]),
         (["--hosts", "0"], ["--hosts 0", "at least 1"]),
+        (["--hosts", "-1"], ["--hosts -1", "at least 1"]),
         (["--hosts", "alpha"], ["alpha", "tls://"]),
+        (["--hosts", "--trials", "4"], ["--hosts: ", "ADDRESS|N", "tls://IP:8786"]),
+        (["--hosts"], ["--hosts: ", "ADDRESS|N", "tls://IP:8786"]),
+        (["--hosts", "tls://10.0.0.1:87860"], ["'tls://10.0.0.1:87860'", "'87860'", "65535"]),
         (["--hosts", "tls://127.0.0.1:1"], ["--certificates"]),
         (["--hosts", "tcp://10.0.0.1:1"], ["--certificates"]),
         (["--hosts", "tcp://127.0.0.1:1"], ["cannot connect"]),

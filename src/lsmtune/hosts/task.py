@@ -113,9 +113,9 @@ class HostInfo(BaseModel):
     `host` is the same whenever a worker with the same home runs; it is empty if the worker does not
     answer. `address` is that of the worker, which is another one after each new connection.
     `libraries` has the SHA-256 of the installed RocksDB by version.
-    `running` is the attempt that runs, `title` its study and run in words, `study` its study, `kept`
-    are the attempts, by study, whose results nobody has confirmed. `clock_offset_s` is by how much the host's clock is ahead of ours.
-    `problem` says why the host cannot be used.
+    `running` is the attempt that runs, `title` its study and run in words, `study` its study.
+    `kept` are the attempts, by study, whose results nobody has confirmed. `clock_offset_s` is by
+    how much the host's clock is ahead of ours. `problem` says why the host cannot be used.
     """
 
     model_config = ConfigDict(frozen=True)
