@@ -121,6 +121,21 @@ def sweep(
         return SweepResult(swept, view_of(home, study.record))
 
 
+def write_files(
+    found: SweepResult, *, csv: Path | None, markdown: Path | None, page: Path | None
+) -> Iterator[tuple[str, Path]]:
+    """Write the requested files one by one; yield kind and path of each."""
+    if csv is not None:
+        found.csv(csv)
+        yield "table", csv
+    if markdown is not None:
+        found.markdown(markdown)
+        yield "table", markdown
+    if page is not None:
+        found.page(page)
+        yield "page", page
+
+
 def _written(text: str, path: str | Path | None, what: str) -> str:
     """Return the text, and write it to the path, if there is one."""
     check(PATH, path=path)

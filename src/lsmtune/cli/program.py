@@ -1,12 +1,11 @@
 """The group of all commands: help by topic, and the nearest right word for a wrong one."""
 
 import re
-from collections import deque
-from collections.abc import Sequence
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from lsmtune.api.flags import check_values
 from lsmtune.errors import UserError, allowed_text, unknown_word
 
 _COMMAND_WIDTH = 12
@@ -14,10 +13,6 @@ _OTHER = "Options"
 _WRONG_VALUE = re.compile(r"Invalid value for '?(.+?)'?(?: / .+)?: (.*)")
 _MISSING = re.compile(r"Missing (argument|option) '([^' ]+).*?'(?: / '[^']*')*\.?(?: (.*))?")
 _NO_CHOICE = re.compile(r"'(.*)' is not one of .*")
-_DEFAULT = re.compile(r"\s*\[[^\[\]]*\]\.?$")
-"""The default at the end of a help text."""
-_SENTENCE = re.compile(r"(?<!e\.g)\. (?=[A-Z`])")
-"""The end of a sentence that another one follows."""
 _ONE_LINE = 200
 """More characters than any short help has, so that none is cut."""
 
@@ -26,12 +21,14 @@ class Command(TyperCommand):
     """A command whose help has its options in groups: `rich_help_panel` names the group."""
 
     def parse_args(self, ctx: Any, args: Any) -> Any:
-        """Read the arguments; UserError for an option that another one follows instead of a value.
-
-        Typer would take the name of the other option as the value.
-        """
+        """Read the arguments; UserError for an option without its value."""
         if not ctx.resilient_parsing:
-            _check_values(ctx, args)
+            params: list[Any] = self.get_params(ctx)
+            check_values(args, {
+                name: () if each.is_flag else each.get_help_record(ctx)
+                for each in params if each.param_type_name == "option"
+                for name in (*each.opts, *each.secondary_opts)
+            })  # fmt: skip
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -86,31 +83,6 @@ class Program(TyperGroup):
         if not is_command and not ctx.resilient_parsing:
             raise UserError(unknown_word("command", name, self.commands))
         return super().resolve_command(ctx, args)
-
-
-def _check_values(ctx: Any, args: Sequence[str]) -> None:
-    """Raise UserError for an option without its value, at the end or before another option."""
-    params = ctx.command.get_params(ctx)
-    options = {name: each for each in params for name in (*each.opts, *each.secondary_opts)
-               if each.param_type_name == "option"}  # fmt: skip
-    left = deque(args)
-    while left and (name := left.popleft()) != "--":
-        option = options.get(name)
-        if option is None or option.is_flag or option.count:
-            continue
-        if not left or left[0] in options:
-            names = option.get_help_record(ctx)[0].split()
-            what = " ".join(word for word in names if not word.startswith("-"))
-            meaning = _SENTENCE.split(_DEFAULT.sub("", option.help or ""))[0].rstrip(".")
-            raise UserError(
-                f"{name}: the value is missing; write `{name} {what}`: {_lower(meaning)}"
-            )
-        left.popleft()
-
-
-def _lower(text: str) -> str:
-    """Return the text for the middle of a sentence; a name such as CPU stays."""
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def usage_message(error: Any) -> str:

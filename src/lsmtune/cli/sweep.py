@@ -67,15 +67,8 @@ def sweep(
         return
     used = on_hosts(hosts, certificates, insecure)
     found = api.sweep(spec, home, TerminalObserver(), accept_noise=accept_noise, hosts=used)
-    files = (
-        ("table", csv, found.csv),
-        ("table", markdown, found.markdown),
-        ("page", page, found.page),
-    )
-    for what, path, write in files:
-        if path is not None:
-            write(path)
-            note(f"{what}: {path}")
+    for what, path in api.write_files(found, csv=csv, markdown=markdown, page=page):
+        note(f"{what}: {path}")
     if as_json:
         print_json(found.document())
         return

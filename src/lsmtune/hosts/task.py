@@ -138,6 +138,13 @@ class HostInfo(BaseModel):
     problem: str | None = None
 
     @property
+    def work(self) -> str:
+        """Which run of which study the host runs, and for whom, in words."""
+        if self.running is None:
+            return "free"
+        return f"{self.title or self.running} (for {self.commander})"
+
+    @property
     def clock_text(self) -> str | None:
         """By how much the host's clock is off, in words; None if it is right."""
         if abs(self.clock_offset_s) < CLOCK_S:
