@@ -10,10 +10,13 @@ from typing import Any
 import lsmtune
 from lsmtune.api.figures import FIGURES
 
-_FUNCTIONS = ("tune", "verify", "result", "studies", "inspect", "simulate", "importance",
-              "function_engine")  # fmt: skip
-_RECORDS = ("Result", "Claim", "Interval", "Inspection", "Simulation", "ImportanceResult")
-_WITH_METHODS = ("Result", "Simulation", "ImportanceResult", "Observer")
+_FUNCTIONS = ("tune", "verify", "result", "studies", "inspect", "simulate", "screen", "importance",
+              "sweep", "function_engine")  # fmt: skip
+_RECORDS = ("Result", "Claim", "Interval", "Inspection", "Simulation", "ScreenResult",
+            "ImportanceResult", "SweepResult")  # fmt: skip
+_WITH_METHODS = (
+    "Result", "Simulation", "ScreenResult", "ImportanceResult", "SweepResult", "Observer",
+)  # fmt: skip
 _OTHERS = ("Observer", "LsmtuneError", "UserError", "Cancelled", "StudySettings", "Knob", "Metric")
 
 

@@ -16,9 +16,21 @@ if TYPE_CHECKING:
     from lsmtune.analysis.claim import Claim
     from lsmtune.analysis.inspect.inspection import Inspection
     from lsmtune.api.importance import ImportanceResult
-    from lsmtune.api.public import importance, inspect, result, simulate, studies, tune, verify
+    from lsmtune.api.public import (
+        importance,
+        inspect,
+        result,
+        screen,
+        simulate,
+        studies,
+        sweep,
+        tune,
+        verify,
+    )
+    from lsmtune.api.screen import ScreenResult
     from lsmtune.api.simulate import Simulation
     from lsmtune.api.study_result import Result
+    from lsmtune.api.sweep import SweepResult
     from lsmtune.engines.function import function_engine
     from lsmtune.errors import Cancelled, LsmtuneError, UserError
     from lsmtune.knobs.types import Knob
@@ -30,8 +42,9 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "Cancelled", "Claim", "ImportanceResult", "Inspection", "Interval", "Knob", "LsmtuneError",
-    "Metric", "Observer", "Result", "Simulation", "StudySettings", "UserError", "function_engine",
-    "importance", "inspect", "result", "simulate", "studies", "tune", "verify",
+    "Metric", "Observer", "Result", "ScreenResult", "Simulation", "StudySettings", "SweepResult",
+    "UserError", "function_engine", "importance", "inspect", "result", "screen", "simulate",
+    "studies", "sweep", "tune", "verify",
 ]  # fmt: skip
 
 _PUBLIC = "lsmtune.api.public"
@@ -46,8 +59,10 @@ _MODULES = {
     "Metric": "lsmtune.metrics.definitions",
     "Observer": "lsmtune.study.observer",
     "Result": "lsmtune.api.study_result",
+    "ScreenResult": "lsmtune.api.screen",
     "Simulation": "lsmtune.api.simulate",
     "StudySettings": "lsmtune.spec",
+    "SweepResult": "lsmtune.api.sweep",
     "UserError": "lsmtune.errors",
     "function_engine": "lsmtune.engines.function",
 }

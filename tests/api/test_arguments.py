@@ -72,6 +72,12 @@ def test_tune_names_argument_value_and_what_is_allowed(
     ("call", "start", "allowed"),
     [
         (lambda: lsmtune.tune(5), "study_file = 5", PATH),  # type: ignore[arg-type]
+        (lambda: lsmtune.screen(jobs=1.5), "jobs = 1.5", NUMBER),  # type: ignore[arg-type]
+        (lambda: lsmtune.screen(output=5), "output = 5", PATH),  # type: ignore[arg-type]
+        (lambda: lsmtune.screen(engine="simulated", jobs=0), "jobs = 0", "at least 1"),
+        (lambda: lsmtune.screen(wait="x"), "wait = 'x'", "True, False"),  # type: ignore[arg-type]
+        (lambda: lsmtune.sweep(5), "study_file = 5", PATH),  # type: ignore[arg-type]
+        (lambda: lsmtune.sweep(hosts=[]), "hosts = []", "an address"),  # type: ignore[arg-type]
         (lambda: lsmtune.verify("s", trial=True), "trial = True", NUMBER),
         (lambda: lsmtune.verify("s", pairs=1.5), "pairs = 1.5", NUMBER),  # type: ignore[arg-type]
         (lambda: lsmtune.verify("s", num="x"), "num = 'x'", NUMBER),  # type: ignore[arg-type]
@@ -106,6 +112,12 @@ def test_a_result_names_the_argument_of_its_files(home: Path) -> None:
         (lambda home: lsmtune.result("s", home=home, trial=99), "trial = 99: "),
         (lambda home: lsmtune.verify("s", home=home, scale="5"), "scale: "),
         (lambda home: lsmtune.verify("s", home=home, num=10), "num = 10: "),
+        (lambda home: lsmtune.screen(runs=3, home=home), "screen={'runs'"),
+        (lambda home: lsmtune.screen(trails=3, home=home), "lsmtune.screen: "),
+        (lambda home: lsmtune.screen(engine="simulated", hosts=2, jobs=2, home=home), "hosts"),
+        (lambda home: lsmtune.sweep(home=home), "lsmtune.sweep: "),
+        (lambda home: lsmtune.sweep(sweep={}, trials=3, home=home), "trials: "),
+        (lambda home: lsmtune.sweep(sweep={}, certificates="c", home=home), "certificates: "),
         (lambda home: lsmtune.simulate(changes="block_size"), "changes: "),
         (lambda home: lsmtune.simulate(study="s", batch="b", home=home), "study and batch"),
         (lambda home: lsmtune.importance(home=home), "study or batch"),

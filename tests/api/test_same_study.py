@@ -95,6 +95,112 @@ def test_a_continued_study_is_the_same() -> None:
     assert len(found("program")) == 1
 
 
+SIMULATED: dict[str, Any] = {"engine": "simulated", "workload": {"num": 20_000}}
+FEW: dict[str, Any] = {**SIMULATED, "trials": 33}
+FACTORS = {
+    "memtable": {"write_buffer_size": ["512KiB", "2MiB"]},
+    "files": {"target_file_size_base": ["1MiB", "4MiB"]},
+}
+EXPERIMENT = """engine = "simulated"
+[workload]
+num = 20000
+[sweep]
+metrics = ["write_amp"]
+repeats = 2
+[sweep.factors.memtable]
+write_buffer_size = ["512KiB", "2MiB"]
+[sweep.factors.files]
+target_file_size_base = ["1MiB", "4MiB"]
+"""
+
+
+def kept(home: str) -> list[tuple[str, dict[str, Any], set[tuple[Any, ...]]]]:
+    """Name, settings and trials of each study; several may have run at the same time."""
+    with Home(Path(home), create=False) as opened:
+        studies = [opened.study(name) for name in opened.study_names()]
+        return [
+            (
+                study.name,
+                study.settings.model_dump(),
+                {
+                    (t.role, t.config, t.spec.seed, *sorted(t.result.metrics.items()))
+                    for t in opened.trials(study)
+                },
+            )
+            for study in studies
+        ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("keys", "flags"),
+    [
+        ({"screen": {"replicated": 2, "runs": 2}}, ["--replicated", "2", "--runs", "2"]),
+        (
+            {"screen": {"replicated": 0, "design": "latin"}, "study": "mine", "seed": 3},
+            ["--replicated", "0", "--design", "latin", "--study", "mine", "--seed", "3"],
+        ),
+    ],
+)
+def test_the_same_keys_make_the_same_screening(
+    keys: dict[str, Any], flags: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--engine", "simulated", "--num", "20000", "--trials", "33", *flags]
+    assert run(["screen", *given, "--home", "command", "-o", "command.jsonl", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    found = lsmtune.screen(**{**FEW, **keys}, home="program", output="program.jsonl")
+    assert capsys.readouterr() == ("", "")
+    assert found.document() == {**printed, "output": str(found.output)}
+    assert kept("command") == kept("program")
+    lines = [
+        {json.dumps({**json.loads(line), "id": ""}) for line in Path(file).read_text().splitlines()}
+        for file in ("command.jsonl", "program.jsonl")
+    ]
+    assert lines[0] == lines[1]
+
+
+@pytest.mark.slow
+def test_the_same_keys_make_the_same_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("sizes.toml").write_text(EXPERIMENT)
+    flags = ["--home", "command", "--csv", "command.csv", "--page", "command.html", "--json"]
+    assert run(["sweep", "sizes.toml", *flags]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    given = {"metrics": ["write_amp"], "repeats": 2, "factors": FACTORS}
+    of_keys = lsmtune.sweep(**SIMULATED, sweep=given, study="sizes", home="program")
+    of_file = lsmtune.sweep("sizes.toml", home="other")
+    assert capsys.readouterr() == ("", "")
+    for found, home in ((of_keys, "program"), (of_file, "other")):
+        assert found.study == "sizes"
+        assert json.loads(json.dumps(found.document())) == printed
+        assert found.csv("program.csv") == Path("program.csv").read_text()
+        assert Path("program.csv").read_text() == Path("command.csv").read_text()
+        assert kept("command") == kept(home)
+        assert len(repr(found)) < 200
+    assert of_keys.markdown().count("\n") > 5
+    assert of_keys.page("program.html") == Path("program.html").read_text()
+
+
+def test_keys_replace_those_of_an_experiment_file() -> None:
+    Path("sizes.toml").write_text(EXPERIMENT)
+    one = {"metrics": ["write_amp"], "repeats": 2, "factors": {"memtable": FACTORS["memtable"]}}
+    found = lsmtune.sweep("sizes.toml", sweep=one, seed=5, home="home")
+    assert found.swept.blocks == 2
+    assert list(found.swept.factors) == ["memtable"]
+    assert kept("home")[0][1]["seed"] == 5
+
+
+@pytest.mark.slow
+def test_a_screening_and_an_experiment_run_on_hosts() -> None:
+    pytest.importorskip("distributed")
+    screened = lsmtune.screen(**FEW, screen={"replicated": 0}, hosts=2, home="home")
+    lines = [json.loads(line) for line in screened.output.read_text().splitlines()]
+    assert len({line["host"] for line in lines}) == 2
+    given = {"metrics": ["write_amp"], "repeats": 2, "factors": FACTORS}
+    swept = lsmtune.sweep(**SIMULATED, sweep=given, hosts=2, home="home")
+    with Home(Path("home"), create=False) as opened:
+        assert None not in {trial.host for trial in opened.trials(opened.study(swept.study))}
+
+
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize(
     ("program", "command"),

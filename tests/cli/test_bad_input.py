@@ -141,7 +141,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["tune", "--num", "1e6"], ["--num '1e6': ", "integer"]),
     (["reproduce", "sst-size", "--num", "5"], ["--num '5': ", "1000"]),
     (["tune", "--num", "9" * 21], ["num", str(HUGE)]),
-    (["tune", "--num"], ["--num", "requires an argument"]),
+    (["tune", "--num"], ["--num", "value is missing"]),
     (["tune", "--scale", "0"], ["scale", "'0'", "1/64"]),
     (["tune", "--scale", "2"], ["scale", "'2'", "1/64"]),
     (["tune", "--scale", "1/0"], ["scale", "'1/0'", "1/64"]),

@@ -49,6 +49,20 @@ def test_a_winner_is_simplified_and_verified_on_hosts(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.slow
+def test_pairs_that_are_missing_need_the_hosts(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    assert run(["tune", *FLAGS]) == 0
+    place = FLAGS.index("--pairs") + 1
+    flags = [*FLAGS[:place], "6", *FLAGS[place + 1 :]]
+    gone = ["--hosts", "tcp://127.0.0.1:1"]
+    assert run(["tune", *flags, *gone]) == 1
+    assert "cannot connect" in capsys.readouterr().err
+    assert run(["tune", *flags, "--hosts", "2"]) == 0
+    assert len(hosts_of("s", Role.VERIFY_BEST) - {None}) == 2
+    assert run(["tune", *flags, *gone]) == 0
+
+
+@pytest.mark.slow
 def test_each_search_of_a_comparison_uses_the_hosts(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("lsmsim", reason="the native core is not built here")
     file = Path("study.toml")

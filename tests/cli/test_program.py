@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from fakes.fake_db_bench import install
 from fakes.forks import Program
 from fakes.libraries import put
 from lsmtune import __version__
-from lsmtune.cli.main import run
+from lsmtune.cli.main import app, run
 
 TOPICS = ["Tune", "Understand a LOG", "Study", "Predict", "Compare", "Set up"]
 COMMANDS = [
@@ -202,3 +203,27 @@ def test_a_missing_argument_is_named_as_in_the_usage(
     missing = re.search(r"the (?:argument|option) (\S+) is missing; (?!/)", line)
     assert missing is not None, line
     assert missing[1] in printed(capsys, name, "-h")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_option_without_its_value_is_named(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage = typer.main.get_command(app).commands[command]  # type: ignore[attr-defined]
+    context = usage.make_context(command, [], resilient_parsing=True)
+    for option in usage.get_params(context):
+        if option.param_type_name != "option" or option.is_flag:
+            continue
+        for after in ([], ["--help"]):
+            assert run([command, option.opts[0], *after]) == 2
+            out, err = capsys.readouterr()
+            assert out == ""
+            assert err.startswith(f"lsmtune: {option.opts[0]}: ")
+            assert err.count("\n") == 1
+
+
+def test_a_value_may_look_like_no_option_of_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["show", "--home", str(tmp_path / "--trial"), "--trial", "-1", "s"]) == 2
+    assert "the value is missing" not in capsys.readouterr().err

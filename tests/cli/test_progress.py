@@ -93,10 +93,24 @@ def test_continued_search_compares_with_the_baseline_of_the_first_call(
     assert all("write_amp 1.00" in line and "best" in line for line in lines)
 
 
-def event(number: int, host: str, phase: str = "run", **fields: object) -> Event:
+def event(
+    number: int, host: str, phase: str = "run", role: Role = Role.TRIAL, **fields: object
+) -> Event:
     spec = TrialSpec(settings={}, workload=Workload(), protocol=Protocol(), seed=1)
-    task = Task(f"search {number} of 99", Role.TRIAL, Config({}), spec)
+    task = Task(f"search {number} of 99", role, Config({}), spec)
     return Event(task, phase, host=host, **fields)  # type: ignore[arg-type]
+
+
+def test_hosts_that_measure_the_baseline_among_trials_print_each_phase_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spec = StudySettings(study="s", objective="write_amp")
+    with TerminalObserver().running(spec) as listener:
+        for number in range(6):
+            for role in (Role.BASE, Role.TRIAL, Role.REPEAT):
+                listener(event(number, f"host-{number % 2:08}", role=role))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(set(lines)) == 3
 
 
 def test_terminal_shows_which_run_is_on_which_host() -> None:

@@ -50,6 +50,24 @@ def test_a_number_of_processes_measures_as_many_trials(capsys: pytest.CaptureFix
 
 
 @pytest.mark.slow
+def test_a_finished_study_needs_no_host(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    flags = [*FLAGS, "--home", "home", "--json"]
+    assert run(["tune", *flags, "--hosts", "2"]) == 0
+    first, ran = json.loads(capsys.readouterr().out), hosts_of("home")
+    gone = ["--hosts", "tcp://127.0.0.1:1"]
+    assert run(["tune", *flags, *gone]) == 0
+    assert json.loads(capsys.readouterr().out) == first
+    assert lsmtune.tune(**KEYS, hosts="tcp://127.0.0.1:1", home="home").study == "s"
+    assert hosts_of("home") == ran
+    # More trials need the hosts, and the failure changes nothing.
+    flags[5] = "8"
+    assert run(["tune", *flags, *gone]) == 1
+    assert "cannot connect" in capsys.readouterr().err
+    assert hosts_of("home") == ran
+
+
+@pytest.mark.slow
 def test_a_screening_uses_the_hosts_and_its_lines_have_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -117,7 +135,11 @@ def test_one_process_is_this_one() -> None:
     [
         (["--hosts", "3", "--engine", "rocksdb"], ["--hosts 3", "rocksdb"]),
         (["--hosts", "0"], ["--hosts 0", "at least 1"]),
+        (["--hosts", "-1"], ["--hosts -1", "at least 1"]),
         (["--hosts", "alpha"], ["alpha", "tls://"]),
+        (["--hosts", "--trials", "4"], ["--hosts: ", "ADDRESS|N", "tls://IP:8786"]),
+        (["--hosts"], ["--hosts: ", "ADDRESS|N", "tls://IP:8786"]),
+        (["--hosts", "tls://10.0.0.1:87860"], ["'tls://10.0.0.1:87860'", "'87860'", "65535"]),
         (["--hosts", "tls://127.0.0.1:1"], ["--certificates"]),
         (["--hosts", "tcp://10.0.0.1:1"], ["--certificates"]),
         (["--hosts", "tcp://127.0.0.1:1"], ["cannot connect"]),

@@ -63,6 +63,13 @@ def tune(home: Path, hosts: Hosts | None, spec: StudySettings) -> list[StoredTri
         return study.home.trials(study.stored)
 
 
+def looked_at(home: Path, spec: StudySettings) -> None:
+    """Look whether the study has anything left to run; WorkLeft if it has."""
+    with _opened(home, None, spec) as study:
+        study.only_look()
+        run_search(study)
+
+
 def verified(home: Path, hosts: Hosts | None, spec: StudySettings, pairs: int) -> None:
     """Run so many pairs of the winner of the study."""
     with _opened(home, hosts, spec) as study:

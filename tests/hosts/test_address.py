@@ -1,9 +1,17 @@
 """Addresses, and who is kept away from them."""
 
+import ssl
+
 import pytest
 
 from lsmtune.errors import UserError
-from lsmtune.hosts.address import Address, check_safe, parse_address
+from lsmtune.hosts.address import (
+    Address,
+    UnreachableError,
+    check_answers,
+    check_safe,
+    parse_address,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,13 +29,37 @@ def test_an_address_is_read_and_written(text: str, address: Address) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["10.0.0.1:8786", "http://10.0.0.1:1", "tls://10.0.0.1", "tls://a b:1", "tls://h:70000",
-     "tls://user:pass@h:1", "tls://fd00::1:8786", ""],
-)  # fmt: skip
-def test_another_form_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(UserError, match="tls://10"):
+    ("text", "wrong"),
+    [
+        ("10.0.0.1:8786", "tls:// or tcp://"),
+        ("alpha", "tls:// or tcp://"),
+        ("http://10.0.0.1:1", "scheme http://"),
+        ("TLS://10.0.0.1:1", "scheme TLS://"),
+        ("tls://10.0.0.1", "port"),
+        ("tls://[fd00::1]", "port"),
+        ("tls://h:", "port"),
+        ("tls://h:70000", "port '70000'"),
+        ("tls://h:87x6", "port '87x6'"),
+        ("tls://a b:1", ""),
+        ("tls://user:pass@h:1", ""),
+        ("tls://fd00::1:8786", ""),
+        ("", ""),
+    ],
+)
+def test_another_form_is_refused_with_the_mistake_and_an_example(text: str, wrong: str) -> None:
+    with pytest.raises(UserError, match="tls://10") as error:
         parse_address(text)
+    assert repr(text) in str(error.value)
+    assert wrong in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["nosuch.invalid", "a..b", "a" * 70])
+def test_a_name_that_is_no_host_is_named_and_may_exist_later(name: str) -> None:
+    with pytest.raises(UnreachableError, match="unknown host") as error:
+        check_answers(Address("tls", name, 8786), ssl.create_default_context())
+    assert f"tls://{name}:8786" in str(error.value)
+    with pytest.raises(UserError, match="unknown host"):
+        safe(f"tcp://{name}:8786")
 
 
 def safe(text: str, certificates: bool = False, insecure: bool = False) -> str | None:

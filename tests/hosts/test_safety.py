@@ -66,6 +66,20 @@ def test_a_certificate_that_the_scheduler_refuses_is_one_sentence(
         pass
 
 
+def test_the_address_of_a_worker_is_not_that_of_a_scheduler(cluster: Cluster) -> None:
+    worker = cluster.start_worker("usual")
+    with cluster.connect() as hosts:
+        (info,) = joined(hosts, worker)
+    with (
+        pytest.raises(UserError, match="worker") as refused,
+        connect(info.address, cluster.keys),
+    ):
+        pass
+    assert info.address in str(refused.value)
+    other = cluster.start_worker("other", address=info.address)
+    assert info.address in sentence(other)
+
+
 def test_a_client_without_certificates_is_refused(cluster: Cluster) -> None:
     with pytest.raises(UserError, match="certificates"), connect(cluster.address):
         pass

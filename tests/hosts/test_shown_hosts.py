@@ -1,6 +1,8 @@
 """What a study shows of its hosts while it runs, and after one of them died."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +11,7 @@ from fakes.patience import PATIENCE_S, eventually
 from fakes.scripted_tune import check_once, count, stored
 from lsmtune.analysis.hosts_used import HostUse
 from lsmtune.analysis.read_study import read_study
+from lsmtune.cli.main import run
 from lsmtune.store.home import Home
 from lsmtune.trials import Role
 
@@ -61,3 +64,29 @@ def test_a_host_with_another_engine_is_kept_with_its_reason(
     (found,) = (use for use in uses(tmp_path / "home") if (use.name or "").endswith(other.host))
     assert "9.9.9" in (found.last_reason or "")
     assert found.runs == {}
+
+
+def test_the_list_of_hosts_names_study_and_run_as_show_does(
+    cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker, home = cluster.start_worker("listed", TEST_SECONDS="60"), tmp_path / "home"
+    with cluster.connect() as hosts:
+        joined(hosts, worker)
+    listed = ["hosts", "list", cluster.address, "--certificates", str(cluster.keys)]
+
+    def info() -> dict[str, Any]:
+        assert run([*listed, "--json"]) == 0
+        (found,) = json.loads(capsys.readouterr().out)["hosts"]
+        return dict(found)
+
+    assert (info()["running"], info()["title"]) == (None, None)
+    process = cluster.start_tune(home, TRIALS)
+    assert eventually(lambda: info()["running"] is not None), process.text
+    attempt, title = info()["running"], info()["title"]
+    (use,) = uses(home)
+    assert title == f"study s: {use.under_way}"
+    assert run(listed) == 0
+    table = " ".join(capsys.readouterr().out.split())
+    assert str(use.under_way) in table
+    assert attempt not in table
+    process.kill()

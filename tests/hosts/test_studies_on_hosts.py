@@ -9,12 +9,21 @@ import pytest
 
 from fakes.host_processes import Cluster, HostProcess, joined
 from fakes.patience import PATIENCE_S, eventually
-from fakes.scripted_tune import check_once, count, searched, settings, stored, tune
+from fakes.scripted_tune import (
+    check_once,
+    count,
+    looked_at,
+    searched,
+    settings,
+    stored,
+    tune,
+)
 from lsmtune.errors import LsmtuneError
 from lsmtune.optimizers.pending import with_pending
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.store.home import Home
 from lsmtune.study.history import History
+from lsmtune.study.looking import WorkLeft
 from lsmtune.study.record import read_record
 from lsmtune.testing.scripted import ScriptedEngine
 from lsmtune.trials import Origin, Role
@@ -120,6 +129,21 @@ def test_a_killed_command_goes_on_and_stores_what_the_hosts_have_finished(
     check_once(trials, TRIALS)
     # What ran when the command was killed was not thrown away.
     assert ended(workers) - ended_before == len(trials)
+
+
+def test_a_look_at_a_study_of_hosts_shows_whether_a_run_is_left(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    start(cluster, 0.0)
+    home = tmp_path / "home"
+    with cluster.connect() as hosts:
+        tune(home, hosts, settings(trials=TRIALS))
+    before = len(stored(home))
+    looked_at(home, settings(trials=TRIALS))
+    for more in ({"trials": TRIALS + 1}, {"trials": TRIALS, "repeats": 1}):
+        with pytest.raises(WorkLeft):
+            looked_at(home, settings(**more))
+    assert len(stored(home)) == before
 
 
 def test_hosts_that_cannot_run_the_study_end_it_with_their_reason(

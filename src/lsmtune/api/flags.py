@@ -3,7 +3,12 @@
 It imports no settings, so that `--help` is quick.
 """
 
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+
 from lsmtune.analysis.deploy import DB_BENCH_VARIABLE, DEFAULT_HOME
+from lsmtune.errors import UserError
 from lsmtune.study_keys import (
     DEFAULT_ENGINE,
     SCREEN_KEYS,
@@ -14,9 +19,14 @@ from lsmtune.study_keys import (
 )
 
 __all__ = [
-    "DB_BENCH_VARIABLE", "DEFAULT_ENGINE", "DEFAULT_HOME", "VERSION", "export_formats", "key_help",
+    "DB_BENCH_VARIABLE", "DEFAULT_ENGINE", "DEFAULT_HOME", "VERSION", "check_values",
+    "export_formats", "key_help",
 ]  # fmt: skip
 
+_DEFAULTS = re.compile(r"(?:\s*\[[^\[\]]*\]\.?)+$")
+"""The default at the end of a help text, and the range that Typer adds."""
+_SENTENCE = re.compile(r"(?<!e\.g)\. (?=[A-Z`])")
+"""The end of a sentence that another one follows."""
 _KEYS = {"": STUDY_KEYS, "workload": WORKLOAD_KEYS, "screen": SCREEN_KEYS}
 
 
@@ -35,3 +45,22 @@ def export_formats() -> list[str]:
     from lsmtune.engines.registry import usable_entries  # noqa: PLC0415 - only a shell asks
 
     return list(dict.fromkeys(form.name for e in usable_entries() for form in e.exports))
+
+
+def check_values(args: Sequence[str], options: Mapping[str, Sequence[str]]) -> None:
+    """Raise UserError for an option without its value, at the end or before another option.
+
+    `options` has the help of each option of the command: its names with its value, and a text.
+    An option that takes no value has none. Typer would take the next option as the value.
+    """
+    left = deque(args)
+    while left and (name := left.popleft()) != "--":
+        if not (found := options.get(name)):
+            continue
+        if not left or left[0] in options:
+            value = " ".join(word for word in found[0].split() if not word.startswith("-"))
+            meaning = _SENTENCE.split(_DEFAULTS.sub("", found[1]))[0].rstrip(".")
+            if not meaning[1:2].isupper():  # as in CPU
+                meaning = meaning[:1].lower() + meaning[1:]
+            raise UserError(f"{name}: the value is missing; write `{name} {value}`: {meaning}")
+        left.popleft()

@@ -1,5 +1,6 @@
 """The hosts that a study uses, as its caller names them."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Union
 
 from lsmtune.engines.base import Engine
 from lsmtune.errors import Argument, UserError
+from lsmtune.hosts.address import parse_address
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.connect import connect
 from lsmtune.hosts.extra import need_extra, silence_dask
@@ -23,6 +25,7 @@ from lsmtune.study.session import Session
 if TYPE_CHECKING:
     from distributed import Client
 
+_NUMBER = re.compile(r"-?[0-9]+")
 Where = Union[str, int, "Client"]
 """Address of a scheduler, a number of local processes, or a client of Dask."""
 
@@ -39,7 +42,7 @@ class OnHosts:
     def number(self) -> int | None:
         """The number of local processes; None for a scheduler. UserError below 1."""
         where = self.where
-        if isinstance(where, str) and where.isascii() and where.isdigit():
+        if isinstance(where, str) and _NUMBER.fullmatch(where):
             where = int(where)
         if not isinstance(where, int):
             return None
@@ -56,7 +59,10 @@ class OnHosts:
 def on_hosts(
     where: Where | None, certificates: str | Path | None = None, insecure: bool = False
 ) -> OnHosts | None:
-    """Return the hosts that a caller names; None if runs stay in this process."""
+    """Return the hosts that a caller names; None if runs stay in this process.
+
+    UserError for a text that is neither a number nor an address.
+    """
     if where is None:
         if certificates is not None or insecure:
             given = Argument("certificates") if certificates is not None else Argument("insecure")
@@ -65,7 +71,10 @@ def on_hosts(
             )
         return None
     folder = None if certificates is None else Path(certificates).expanduser()
-    return OnHosts(where, folder, insecure)
+    found = OnHosts(where, folder, insecure)
+    if isinstance(where, str) and found.number is None:
+        parse_address(where)
+    return found
 
 
 def _check(hosts: OnHosts, engine: Engine) -> None:

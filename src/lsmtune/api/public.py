@@ -16,7 +16,9 @@ from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.api import importance as ranking
 from lsmtune.api import inspect as inspecting
 from lsmtune.api import manage, online
+from lsmtune.api import screen as screening
 from lsmtune.api import simulate as simulation
+from lsmtune.api import sweep as experiments
 from lsmtune.api import tune as tuning
 from lsmtune.api import verify as verification
 from lsmtune.api.arguments import (
@@ -33,9 +35,12 @@ from lsmtune.api.arguments import (
 )
 from lsmtune.api.importance import ImportanceResult
 from lsmtune.api.on_hosts import OnHosts, Where, check_offline, on_hosts
-from lsmtune.api.resolve import Request, resolve
+from lsmtune.api.resolve import Request, Resolved, resolve
+from lsmtune.api.resolve_experiment import resolve_screening, resolve_sweep
+from lsmtune.api.screen import ScreenResult
 from lsmtune.api.simulate import Simulation
 from lsmtune.api.study_result import Result, stored_result
+from lsmtune.api.sweep import SweepResult
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.registry import add_engine
 from lsmtune.errors import UserError, unknown_word
@@ -45,6 +50,7 @@ from lsmtune.study.observer import Observer
 from lsmtune.study_keys import STUDY_KEYS
 from lsmtune.system.cancelling import cancelled_by
 from lsmtune.system.lock import waiting_for_studies
+from lsmtune.tables import Screen
 
 Folder = str | Path
 
@@ -85,17 +91,10 @@ def tune(
     used = _on_hosts(hosts, certificates, insecure)
     _check_running(observer, cancel, accept_noise, wait)
     check(SWITCH, new_baseline=new_baseline)
-    _check_keys(keys)
-    request = Request(
-        study_file=None if study_file is None else Path(study_file),
-        keys={name: _plain(value) for name, value in keys.items()},
-        new_baseline=new_baseline,
-    )
+    request = _request("lsmtune.tune", study_file, keys, new_baseline=new_baseline)
     folder = _home(home)
     with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
-        resolved = resolve(request, folder, observer=observer)
-        for remark in resolved.remarks:
-            (observer or Observer()).remark(remark)
+        resolved = _remarked(resolve(request, folder, observer=observer), observer)
         if resolved.settings.online is not None:
             if used is not None:
                 check_offline(used)
@@ -105,6 +104,73 @@ def tune(
             return changed.result
         done = tuning.tune(resolved, folder, observer, accept_noise=accept_noise, hosts=used)
         return done.result
+
+
+def screen(
+    study_file: Folder | None = None,
+    *,
+    home: Folder | None = None,
+    output: Folder | None = None,
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    cancel: threading.Event | None = None,
+    accept_noise: bool = False,
+    wait: bool | float = False,
+    hosts: Where | None = None,
+    certificates: Folder | None = None,
+    insecure: bool = False,
+    **keys: Any,
+) -> ScreenResult:
+    """Measure many configs that cover the range of every knob, to find the knobs that matter.
+
+    `keys` are the keys of a study file, for instance `trials=200` or `screen={"runs": 3}`; they
+    replace those of `study_file`. The same keys make the same study as `lsmtune screen`.
+    `importance` ranks the knobs then. `output` is the file of the runs, by default one in the home.
+    `jobs` is the number of runs at the same time, by default half the number of CPUs; lsmtune uses
+    1 if more runs would change the results. The other arguments are those of `tune`.
+    """
+    check(PATH, study_file=study_file, home=home, output=output)
+    check(NUMBER, jobs=jobs)
+    used = _on_hosts(hosts, certificates, insecure)
+    _check_running(observer, cancel, accept_noise, wait)
+    request = _request("lsmtune.screen", study_file, keys)
+    with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
+        resolved = _remarked(resolve_screening(request, {}, _home(home)), observer)
+        return screening.screen(
+            resolved.settings, _home(home), observer, jobs=jobs, accept_noise=accept_noise,
+            output=None if output is None else Path(output), hosts=used,
+        )  # fmt: skip
+
+
+def sweep(
+    study_file: Folder | None = None,
+    *,
+    home: Folder | None = None,
+    observer: Observer | None = None,
+    cancel: threading.Event | None = None,
+    accept_noise: bool = False,
+    wait: bool | float = False,
+    hosts: Where | None = None,
+    certificates: Folder | None = None,
+    insecure: bool = False,
+    **keys: Any,
+) -> SweepResult:
+    """Measure every combination of the listed knob values, and compute the effects.
+
+    `keys` are the keys of a study file, for instance
+    `sweep={"factors": {"memtable": {"write_buffer_size": ["1MiB", "4MiB"]}}}`; they replace those
+    of `study_file`. The same keys make the same study as `lsmtune sweep`. The other arguments are
+    those of `tune`.
+    """
+    check(PATH, study_file=study_file, home=home)
+    used = _on_hosts(hosts, certificates, insecure)
+    _check_running(observer, cancel, accept_noise, wait)
+    request = _request("lsmtune.sweep", study_file, keys)
+    with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
+        resolved = _remarked(resolve_sweep(request, _home(home)), observer)
+        return experiments.sweep(
+            resolved.settings, _home(home), observer, accept_noise=accept_noise, hosts=used
+        )
 
 
 def verify(
@@ -222,6 +288,26 @@ def _home(home: Folder | None) -> Path:
     return usual_home() if home is None else Path(home).expanduser()
 
 
+def _request(
+    place: str, study_file: Folder | None, keys: dict[str, Any], *, new_baseline: bool = False
+) -> Request:
+    """Return what the caller gave; UserError for a key that a study file does not have."""
+    _check_keys(place, keys)
+    return Request(
+        place=place,
+        study_file=None if study_file is None else Path(study_file),
+        keys={name: _plain(value) for name, value in keys.items()},
+        new_baseline=new_baseline,
+    )
+
+
+def _remarked(resolved: Resolved, observer: Observer | None) -> Resolved:
+    """Give the observer the remarks about the settings, and return the settings."""
+    for remark in resolved.remarks:
+        (observer or Observer()).remark(remark)
+    return resolved
+
+
 def _plain(value: Any) -> Any:
     """Return a value as a study file has it: a list for a tuple, a text for a path.
 
@@ -243,18 +329,22 @@ def _texts(given: str | Sequence[str]) -> Sequence[str]:
 _INSIDE = {
     "num": '`num` is a key of the workload: workload={"num": 200_000}',
     "limit": "the key is `limits`, a list of texts",
+    **{
+        name: f"`{name}` is a key of the table `screen`: screen={{{name!r}: …}}"
+        for name in Screen.model_fields
+    },
 }
 """Flags of the command line that are no keys."""
 
 
-def _check_keys(keys: dict[str, Any]) -> None:
+def _check_keys(place: str, keys: dict[str, Any]) -> None:
     """Raise UserError for a key that a study file does not have."""
     for name in keys:
         if name in _INSIDE:
-            raise UserError(f"lsmtune.tune: {name}: unknown setting; {_INSIDE[name]}")
+            raise UserError(f"{place}: {name}: unknown setting; {_INSIDE[name]}")
         if name not in STUDY_KEYS and name not in all_keys():
             known = unknown_word("setting", name, all_keys())
-            raise UserError(f"lsmtune.tune: {known}")
+            raise UserError(f"{place}: {known}")
 
 
 def _on_hosts(hosts: Where | None, certificates: Folder | None, insecure: bool) -> OnHosts | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lsmtune.api.consent import Consent, nobody_to_ask, own_study_file
+from lsmtune.api.consent import Consent, nobody_to_ask
 from lsmtune.api.continue_study import StoredStudies
 from lsmtune.api.resolve import (
     Request,
@@ -53,31 +53,30 @@ def resolve_screening(
 
 
 def resolve_sweep(request: Request, home: Path, *, consent: Consent = nobody_to_ask) -> Resolved:
-    """Return the settings of an experiment file with a table [sweep].
+    """Return the settings of an experiment: of a study file with a table [sweep], or of keys.
 
-    The keys of the request can name a RocksDB. UserError for mistakes in the file.
+    The study has the name of the file, if neither file nor keys name it. UserError for settings
+    that cannot be used.
     """
     remarks: list[str] = []
-    path = request.study_file
-    if path is None:
-        raise UserError(f"{request.place}: name an experiment file with a table [sweep]")
-    given = own_study_file(path, consent)
+    given = given_settings(request, consent)
     if not isinstance(given.get("sweep"), dict):
-        raise UserError(f"{path}: the table [sweep] is missing; add [sweep] with factors")
+        raise UserError(f"{request.where}: the table [sweep] is missing; add [sweep] with factors")
     for key in _OF_SEARCHES:
         if key in given:
             raise UserError(
-                f"{path}: {key}: not allowed with [sweep], because `lsmtune sweep` measures all "
-                f"combinations; remove {key}"
+                f"{request.where}: {key}: not allowed with [sweep], because `lsmtune sweep` "
+                f"measures all combinations; remove {key}"
             )
+    named = {} if request.study_file is None else {"study": request.study_file.stem}
     settings = {
-        "study": path.stem, "scale": "1", "memory": NO_MEMORY_LIMIT, **given,
+        **named, "scale": "1", "memory": NO_MEMORY_LIMIT, **given,
         **WITHOUT_SEARCH, "knobs": ",".join(_names(given["sweep"])),
     }  # fmt: skip
     settings = with_first_version(settings)
     with StoredStudies(home, consent) as stored:
         name_rocksdb(settings, request.keys, stored.settings, remarks.append)
-    return Resolved(make_spec(settings, str(path), request.flag_names), None, tuple(remarks))
+    return Resolved(make_spec(settings, request.where, request.flag_names), None, tuple(remarks))
 
 
 def resolve_comparison(

@@ -21,10 +21,11 @@ _CPUS_A_RUN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Screened:
+class ScreenResult:
     """The runs of a screening, and the file of JSON lines that has them.
 
-    `few_flushes` runs flushed too seldom for an exact write amplification.
+    `runs`, `failed` and `disturbed_runs` are numbers of runs. `few_flushes` runs flushed too seldom
+    for an exact write amplification. `warnings` are sentences about the runs.
     """
 
     study: str
@@ -45,7 +46,7 @@ class Screened:
         return found
 
     def document(self) -> dict[str, Any]:
-        """Return the screening as JSON."""
+        """Return the screening as `lsmtune screen --json` prints it."""
         return {**asdict(self), "output": str(self.output)}
 
 
@@ -58,7 +59,7 @@ def screen(
     jobs: int | None = None,
     accept_noise: bool = False,
     hosts: OnHosts | None = None,
-) -> Screened:
+) -> ScreenResult:
     """Measure the configs that are missing, and write all runs as JSON lines.
 
     `output` is a file in the home if it is not given. `jobs` runs go on at the same time, by
@@ -88,7 +89,7 @@ def screen(
         path = output or home.path / "results" / spec.name / "runs.jsonl"
         text = "".join(f"{line.to_json()}\n" for line in lines)
         write_file(path, text, "runs", home.path)
-    return Screened(
+    return ScreenResult(
         study=spec.name,
         output=path,
         runs=len(lines),
@@ -100,6 +101,8 @@ def screen(
 
 def _check_jobs(spec: StudySettings, jobs: int | None, hosts: OnHosts | None) -> None:
     """Raise UserError for a number of runs at the same time that is not possible."""
+    if jobs is not None and jobs < 1:
+        raise UserError(Argument("jobs", jobs), ": must be at least 1")
     if ENGINES[spec.engine].one_at_a_time and jobs not in (None, 1):
         raise UserError(
             Argument("jobs"),

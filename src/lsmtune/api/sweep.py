@@ -9,6 +9,7 @@ from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.analysis.read_study import view_of
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Swept
+from lsmtune.api.arguments import PATH, check
 from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError
@@ -17,6 +18,7 @@ from lsmtune.report.csv_text import csv_text, markdown_table
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.text.baseline_text import baseline_lines
 from lsmtune.report.text.swept_words import rows, swept_document
+from lsmtune.report.text.words import counted
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
@@ -31,30 +33,40 @@ from lsmtune.workloads import Workload
 __all__ = ["StudyView", "Swept"]
 
 
-@dataclass(frozen=True, slots=True)
-class SweptStudy:
-    """The result of an experiment, and its stored study."""
+@dataclass(frozen=True, slots=True, repr=False)
+class SweepResult:
+    """The result of an experiment.
+
+    `swept` has the effects of the factors, and `view` the runs of the study.
+    """
 
     swept: Swept
     view: StudyView
 
+    def __repr__(self) -> str:
+        """Return study and number of runs; all effects would be pages of text."""
+        return f"<lsmtune.SweepResult of study {self.study!r}: {counted(self.swept.runs, 'run')}>"
+
+    @property
+    def study(self) -> str:
+        """The name of the study."""
+        return self.view.name
+
     def document(self) -> dict[str, Any]:
-        """Return the experiment as JSON."""
+        """Return the experiment as `lsmtune sweep --json` prints it."""
         return swept_document(self.swept)
 
-    def write(
-        self, *, csv: Path | None = None, markdown: Path | None = None, page: Path | None = None
-    ) -> Iterator[tuple[str, Path]]:
-        """Write the requested files one by one; yield kind and path of each."""
-        if csv is not None:
-            write_file(csv, csv_text(*rows(self.swept)), "table")
-            yield "table", csv
-        if markdown is not None:
-            write_file(markdown, markdown_table(*rows(self.swept)), "table")
-            yield "table", markdown
-        if page is not None:
-            write_file(page, render_swept(self.swept, self.view), "page")
-            yield "page", page
+    def csv(self, path: str | Path | None = None) -> str:
+        """Return the table of the experiment as CSV; write it to `path`."""
+        return _written(csv_text(*rows(self.swept)), path, "table")
+
+    def markdown(self, path: str | Path | None = None) -> str:
+        """Return the table of the experiment as Markdown; write it to `path`."""
+        return _written(markdown_table(*rows(self.swept)), path, "table")
+
+    def page(self, path: str | Path | None = None) -> str:
+        """Return the HTML page of the experiment; write it to `path`."""
+        return _written(render_swept(self.swept, self.view), path, "page")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +103,7 @@ def sweep(
     *,
     accept_noise: bool = False,
     hosts: OnHosts | None = None,
-) -> SweptStudy:
+) -> SweepResult:
     """Run the missing runs of the experiment; return its result and its stored study.
 
     With `hosts`, runs go to them.
@@ -106,7 +118,30 @@ def sweep(
         session_on(used, home, prepared, observer, accept_noise=accept_noise) as study,
     ):
         swept = finished(study, observer).swept
-        return SweptStudy(swept, view_of(home, study.record))
+        return SweepResult(swept, view_of(home, study.record))
+
+
+def write_files(
+    found: SweepResult, *, csv: Path | None, markdown: Path | None, page: Path | None
+) -> Iterator[tuple[str, Path]]:
+    """Write the requested files one by one; yield kind and path of each."""
+    if csv is not None:
+        found.csv(csv)
+        yield "table", csv
+    if markdown is not None:
+        found.markdown(markdown)
+        yield "table", markdown
+    if page is not None:
+        found.page(page)
+        yield "page", page
+
+
+def _written(text: str, path: str | Path | None, what: str) -> str:
+    """Return the text, and write it to the path, if there is one."""
+    check(PATH, path=path)
+    if path is not None:
+        write_file(Path(path), text, what)
+    return text
 
 
 def plan(spec: StudySettings) -> SweepPlan:

@@ -13,13 +13,15 @@ from lsmtune.api.study_result import result_of
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.report.text.baseline_text import baseline_lines, cache_lines, measured_lines
 from lsmtune.report.text.words import counted
+from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.enough_data import study_must_flush
+from lsmtune.study.looking import WorkLeft
 from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.observer import Observer
-from lsmtune.study.opening import Prepared, prepare, rule_of_new
+from lsmtune.study.opening import Prepared, open_session, prepare, rule_of_new
 from lsmtune.study.same_system import system_notes
 from lsmtune.study.search import repeat_finalists, search
 from lsmtune.study.session import Session
@@ -49,19 +51,53 @@ def tune(
     spec = resolved.settings
     _check_searches(resolved)
     prepared = prepare(spec, home, observer, source=resolved.source)
+    if hosts is not None and hosts.is_used:
+        done = _already_done(prepared, home, observer)
+        if done is not None:
+            return done
     with (
         opened_hosts(hosts, prepared.engine, observer) as used,
         Home(home, create=True) as opened,
     ):
         with session_on(used, opened, prepared, observer, accept_noise=accept_noise) as study:
             _remark_start(study, prepared, observer, verbose=verbose)
-            _measure_baseline(study, observer)
-            search(study, lambda ended: observer.remark(f"search ended: {ended}"))
-            repeat_finalists(study, 1)
-            if study.spec.simplify:
-                simplify_new_winner(study)
-            if study.spec.pairs:
-                verify_contenders(study)
+            _run(study, observer)
+        result = result_of(opened, study.record)
+        return Finished(result, write_results(opened, result, observer))
+
+
+def _run(study: Session, observer: Observer) -> None:
+    """Run all that is left of a study."""
+    _measure_baseline(study, observer)
+    search(study, lambda ended: observer.remark(f"search ended: {ended}"))
+    repeat_finalists(study, 1)
+    if study.spec.simplify:
+        simplify_new_winner(study)
+    if study.spec.pairs:
+        verify_contenders(study)
+
+
+def _already_done(prepared: Prepared, home: Path, observer: Observer) -> Finished | None:
+    """Return the result of a study that has nothing left to run; None for another one.
+
+    Such a study needs no hosts, which may be gone.
+    """
+    if not is_home(home):
+        return None
+    name = prepared.spec.name
+    with Home(home, create=False) as opened:
+        stored = opened.find_study(name)
+        if stored is None or stored.ended is None or stored.settings != prepared.spec:
+            return None
+        if opened.open_runs(stored):  # hosts may have results
+            return None
+        with open_session(opened, prepared, Observer()) as study:
+            study.only_look()
+            try:
+                _run(study, Observer())
+            except WorkLeft:
+                return None
+        observer.remark(f"study {name!r}: nothing is left to run, so no host is needed")
         result = result_of(opened, study.record)
         return Finished(result, write_results(opened, result, observer))
 

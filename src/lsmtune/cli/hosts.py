@@ -125,11 +125,7 @@ def _list(address: str, certificates: Path | None, *, insecure: bool, as_json: b
 def _document(found: "HostList") -> dict[str, Any]:
     return {
         "scheduler": found.address,
-        "hosts": [
-            info.model_dump(mode="json", exclude={"now_s", "study", "commander"})
-            | {"study": info.study, "commander": info.commander}
-            for info in found.hosts
-        ],
+        "hosts": [info.model_dump(mode="json", exclude={"now_s"}) for info in found.hosts],
         "warnings": list(found.warnings),
         "differing_settings": found.differing,
     }
@@ -150,11 +146,8 @@ def _row(info: "HostInfo") -> tuple[str, ...]:
 
     if info.facts is None:
         return (info.host, info.node or info.address, str(info.problem), "", "", "", "", "")
-    state = info.problem or (
-        "free" if info.running is None else f"runs {info.running} for {info.commander}"
-    )
     return (
-        info.host, info.node, state, str(info.facts.usable_cpus),
+        info.host, info.node, info.problem or info.work, str(info.facts.usable_cpus),
         format_bytes(info.facts.memory_bytes), info.facts.cpu_model or "", info.facts.kernel,
         str(sum(map(len, info.kept.values()))),
     )  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from lsmtune.api.flags import check_values
 from lsmtune.errors import UserError, allowed_text, unknown_word
 
 _COMMAND_WIDTH = 12
@@ -18,6 +19,17 @@ _ONE_LINE = 200
 
 class Command(TyperCommand):
     """A command whose help has its options in groups: `rich_help_panel` names the group."""
+
+    def parse_args(self, ctx: Any, args: Any) -> Any:
+        """Read the arguments; UserError for an option without its value."""
+        if not ctx.resilient_parsing:
+            params: list[Any] = self.get_params(ctx)
+            check_values(args, {
+                name: () if each.is_flag else each.get_help_record(ctx)
+                for each in params if each.param_type_name == "option"
+                for name in (*each.opts, *each.secondary_opts)
+            })  # fmt: skip
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the groups in the order of their first options; those without a name come last."""

@@ -68,17 +68,18 @@ class _Listener:
 def _plain_listener(texts: RunTexts) -> Callable[[Event], None]:
     """Return a function that prints a line per phase of the study and per finished trial.
 
+    Each phase has one line, although an experiment and hosts measure the baseline again and again.
     Long runs have a line at their start, too.
     """
-    last_phase, announced = "", ""
+    phases, announced = set[str](), ""
 
     def show(event: Event) -> None:
-        nonlocal last_phase, announced
+        nonlocal announced
         if event.task.is_long and event.task.title != announced:
             announced = event.task.title
             note(f"{announced}: started")
-        if (phase := texts.phase(event)) != last_phase:
-            last_phase = phase
+        if (phase := texts.phase(event)) not in phases:
+            phases.add(phase)
             note(phase)
         if event.result is not None:
             note(texts.line(event))

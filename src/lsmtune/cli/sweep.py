@@ -67,7 +67,7 @@ def sweep(
         return
     used = on_hosts(hosts, certificates, insecure)
     found = api.sweep(spec, home, TerminalObserver(), accept_noise=accept_noise, hosts=used)
-    for what, path in found.write(csv=csv, markdown=markdown, page=page):
+    for what, path in api.write_files(found, csv=csv, markdown=markdown, page=page):
         note(f"{what}: {path}")
     if as_json:
         print_json(found.document())

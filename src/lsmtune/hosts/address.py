@@ -3,17 +3,26 @@
 Dask runs the code that a client sends. So whoever can connect can run programs on every host.
 """
 
+import asyncio
 import ipaddress
 import re
 import socket
 import ssl
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from lsmtune.errors import Argument, LsmtuneError, Message, UserError
+
+if TYPE_CHECKING:
+    from distributed import Security
 
 _FORM = re.compile(
     r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<port>\d+)"
 )
+_ALMOST = re.compile(
+    r"(?:(?P<scheme>[A-Za-z]*)://)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[^:]*))?"
+)
+"""A text that may lack a part of an address, or have a wrong one."""
 _MOST_PORT = 65_535
 _PRIVATE = tuple(
     ipaddress.ip_network(network)
@@ -53,10 +62,24 @@ def parse_address(text: str) -> Address:
     found = _FORM.fullmatch(text)
     if found is None or not int(found["port"]) <= _MOST_PORT:
         raise UserError(
-            f"address {text!r}: not an address of a scheduler; use e.g. tls://10.0.0.1:8786, or "
+            f"address {text!r}: {_mistake(text)}; use e.g. tls://10.0.0.1:8786, or "
             "tcp://127.0.0.1:8786 on one machine"
         )
     return Address(found["scheme"], found["host"].strip("[]"), int(found["port"]))
+
+
+def _mistake(text: str) -> str:
+    """Return what is wrong with a text that is not an address."""
+    found = _ALMOST.fullmatch(text)
+    if found is None:
+        return "not an address of a scheduler"
+    if found["scheme"] is None:
+        return "tls:// or tcp:// is missing at the beginning"
+    if found["scheme"] not in ("tls", "tcp"):
+        return f"unknown scheme {found['scheme']}://"
+    if not found["port"]:
+        return "the port is missing at the end"
+    return f"the port {found['port']!r} is not a number from 0 to {_MOST_PORT}"
 
 
 def check_safe(address: Address, *, has_certificates: bool, insecure: bool = False) -> str | None:
@@ -127,11 +150,33 @@ def check_answers(address: Address, context: ssl.SSLContext | None) -> None:
         raise _tls_problem(address, error) from error
     except (TimeoutError, ConnectionResetError, BrokenPipeError) as error:
         raise _silent(address) from error
+    except (socket.gaierror, UnicodeError) as error:
+        raise UnreachableError(_unknown_host(address, error)) from error
     except OSError as error:
         raise UnreachableError(
             f"{address.text}: cannot connect: {error.strerror or error}; start the scheduler with "
-            "`lsmtune hosts start`, and check address and firewall"
+            "`lsmtune hosts start`, and check address, port and firewall"
         ) from error
+
+
+async def check_is_scheduler(
+    address: Address, security: "Security | None", role: Literal["client", "worker"]
+) -> None:
+    """Ask the other side, which speaks Dask, what it is; UserError if it is not a scheduler.
+
+    A worker answers a client with errors that nobody understands. TimeoutError or OSError if
+    nothing answers.
+    """
+    from distributed.core import rpc
+
+    keys = None if security is None else security.get_connection_args(role)
+    async with asyncio.timeout(_ANSWER_S), rpc(address.text, connection_args=keys) as other:
+        kind = str((await other.identity())["type"])
+    if "Scheduler" not in kind:
+        raise UserError(
+            f"{address.text}: a {kind.lower()} of Dask listens at this port, not a scheduler; use "
+            "the address that `lsmtune hosts start` prints"
+        )
 
 
 def _expect_bytes(connection: socket.socket, address: Address) -> None:
@@ -170,11 +215,17 @@ def _tls_problem(address: Address, error: ssl.SSLError) -> UserError:
 def _resolve(address: Address) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
     try:
         found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise UserError(
-            f"{address.text}: unknown host {address.host!r}: {error.strerror}; write an IP address"
-        ) from error
+    except (OSError, UnicodeError) as error:
+        raise UserError(_unknown_host(address, error)) from error
     return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+
+
+def _unknown_host(address: Address, error: OSError | UnicodeError) -> str:
+    reason = error.strerror if isinstance(error, OSError) else "not a name of a host"
+    return (
+        f"{address.text}: unknown host {address.host!r}: {reason}; check the name, or write an IP "
+        "address"
+    )
 
 
 def _is_private(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:

@@ -1,20 +1,28 @@
 """Connections of a commander to a scheduler."""
 
+import asyncio
 import os
 import platform
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsmtune.errors import LsmtuneError
-from lsmtune.hosts.address import check_answers, check_safe, parse_address
+from lsmtune.hosts.address import (
+    Address,
+    check_answers,
+    check_is_scheduler,
+    check_safe,
+    parse_address,
+)
 from lsmtune.hosts.certificates import security
 from lsmtune.hosts.commander import ALIVE_S, Hosts
 from lsmtune.hosts.extra import TIMEOUTS, need_extra
 
 if TYPE_CHECKING:
-    pass
+    from distributed import Security
 
 _CONNECT_S = 15
 
@@ -44,6 +52,7 @@ def connect(
     # Not only for the first connection: Dask makes new ones while it works.
     with dask.config.set(TIMEOUTS):
         try:
+            _check_is_scheduler(place, keys)
             client = Client(
                 place.text, security=keys, timeout=_CONNECT_S, set_as_default=False,
                 name=f"lsmtune {own_name()}",
@@ -52,6 +61,12 @@ def connect(
             raise LsmtuneError(f"{place.text}: the scheduler does not answer: {error}") from error
         with client, Hosts(client, warnings=[warning] if warning else [], alive_s=alive_s) as hosts:
             yield hosts
+
+
+def _check_is_scheduler(place: Address, keys: "Security | None") -> None:
+    """Ask in a thread, because the caller's may have an event loop, as in a notebook."""
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(asyncio.run, check_is_scheduler(place, keys, "client")).result()
 
 
 def own_name() -> str:

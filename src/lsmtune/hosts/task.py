@@ -29,7 +29,7 @@ class HostTask(BaseModel):
     `attempt` is new for each attempt, also if the same trial runs again. `study` must differ
     between the studies of all homes. `engine` are the settings of the study, from which the host
     makes the engine; `base_settings` are those of the trial spec, which its JSON leaves out.
-    `commander` names the process that gives the task, for people.
+    `commander` names the process that gives the task, and `title` study and run, both for people.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -41,6 +41,7 @@ class HostTask(BaseModel):
     spec: TrialSpec
     prune: PruneRule | None = None
     commander: str = ""
+    title: str = ""
 
     @property
     def trial(self) -> TrialSpec:
@@ -112,9 +113,9 @@ class HostInfo(BaseModel):
     `host` is the same whenever a worker with the same home runs; it is empty if the worker does not
     answer. `address` is that of the worker, which is another one after each new connection.
     `libraries` has the SHA-256 of the installed RocksDB by version.
-    `running` is the attempt that runs, `study` its study, `kept` are the attempts, by study, whose
-    results nobody has confirmed. `clock_offset_s` is by how much the host's clock is ahead of ours.
-    `problem` says why the host cannot be used.
+    `running` is the attempt that runs, `title` its study and run in words, `study` its study.
+    `kept` are the attempts, by study, whose results nobody has confirmed. `clock_offset_s` is by
+    how much the host's clock is ahead of ours. `problem` says why the host cannot be used.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -130,10 +131,18 @@ class HostInfo(BaseModel):
     clock_offset_s: float = 0.0
     libraries: dict[str, str] = {}
     running: str | None = None
+    title: str | None = None
     study: str | None = None
     commander: str | None = None
     kept: dict[str, tuple[str, ...]] = {}
     problem: str | None = None
+
+    @property
+    def work(self) -> str:
+        """Which run of which study the host runs, and for whom, in words."""
+        if self.running is None:
+            return "free"
+        return f"{self.title or self.running} (for {self.commander})"
 
     @property
     def clock_text(self) -> str | None:

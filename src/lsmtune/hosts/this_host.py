@@ -87,6 +87,7 @@ class ThisHost:
             libraries=library_hashes(),
             now_s=time.time(),
             running=running and running.task.attempt,
+            title=running and running.task.title,
             study=running and running.task.study,
             commander=running and running.task.commander,
             kept=self.outbox.kept(),

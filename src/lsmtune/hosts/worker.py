@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsmtune.engines.registry import engine_of
 from lsmtune.hosts import remote
-from lsmtune.hosts.address import Address, UnreachableError, check_answers
+from lsmtune.hosts.address import Address, UnreachableError, check_answers, check_is_scheduler
 from lsmtune.hosts.extra import TIMEOUTS, need_extra
 from lsmtune.hosts.signals import stop_event
 from lsmtune.hosts.this_host import DEFAULT_ORPHAN_S, MakeEngine, ThisHost, this_host
@@ -69,6 +69,7 @@ async def _serve(
     while not stop.is_set():
         try:
             await asyncio.to_thread(check_answers, address, _context(security))
+            await check_is_scheduler(address, security, "worker")
             async with _worker(address, home, security, host) as worker:
                 say(f"host {host.id} is connected to {address.text}")
                 await _either(worker, stop)

@@ -135,6 +135,7 @@ class PairPlan:
             base_settings=spec.base_settings,
             spec=spec,
             commander=own_name(),
+            title=f"doctor: {'config' if number else 'baseline'}",
         )
 
 

@@ -283,6 +283,7 @@ class HostsPool:
                 spec=task.spec,
                 prune=task.prune,
                 commander=own_name(),
+                title=f"study {self._study.name}: {task.title}",
             ),
         )
         self._listener(Event(task, "run", host=name))

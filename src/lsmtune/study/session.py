@@ -20,6 +20,7 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification
 from lsmtune.study.history import History, study_objective
 from lsmtune.study.hosts_pool import HostsPool
+from lsmtune.study.looking import LookingPool
 from lsmtune.study.ranking import Candidate
 from lsmtune.study.record import StudyRecord
 from lsmtune.study.runner import REPEATS, Done, Listener, NextJob, Pool, Runner, Task, ignore
@@ -82,6 +83,16 @@ class Session:
         self._history = History(self.spec, self.objective, self.space.default())
         self._history.verifications = home.verifications(stored)
         self._history.simplified = stored.simplified
+
+    def only_look(self) -> None:
+        """Run nothing from now on: raise WorkLeft where a run would begin."""
+        self._pool = LookingPool(self._measured_hosts)
+
+    def _measured_hosts(self) -> set[str | None]:
+        if not self.times_matter:
+            return {None}
+        aside = {host for host, one in self.history.standings.items() if one.is_set_aside}
+        return {run.host for run in self.history.complete_base} - aside
 
     def space_of(self, values: Mapping[str, Value]) -> KnobSpace:
         """Return the knob space of the version that the values name, or the only one."""
