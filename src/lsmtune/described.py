@@ -137,6 +137,14 @@ def remember_engine(engine: str, kept: object, study: str) -> None:
     )
 
 
+def is_of_program(engine: str) -> bool:
+    """Return whether only a Python program has the engine, so that no command can run it."""
+    if engine not in ENGINES or ENGINES.is_offered(engine):
+        return False
+    found = ENGINES[engine]
+    return not isinstance(found, Absent) or found.package is None
+
+
 def _is_here(engine: str) -> bool:
     """Return whether this process has the engine, and not only a description of it."""
     try:

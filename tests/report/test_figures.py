@@ -51,7 +51,7 @@ def test_options_are_told_in_words_and_in_the_engines_own_values() -> None:
     assert (rows["write_buffer_size"].base, rows["write_buffer_size"].best) == ("1 MiB", "2 MiB")
     assert rows["write_buffer_size"].raw_best == "2097152"
     assert rows["compaction_pri"].best == rows["compaction_pri"].raw_best == "kMinOverlappingRatio"
-    assert rows["cache_index_and_filter_blocks"].base == "off"
+    assert rows["cache_index_and_filter_blocks"].base == "false"
     assert rows["open_files"].base == "-1"
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.study_view import COMPARISON, ONLINE, StudyView
+from lsmtune.described import is_of_program
 from lsmtune.spec import MIN_PAIRS
 from lsmtune.trials import Role, Status
 from lsmtune.units import parse_scale
@@ -23,6 +24,10 @@ StepKind = Literal[
 ]  # fmt: skip
 
 
+RUNS: frozenset[StepKind] = frozenset(
+    {"start", "start_on_hosts", "verify", "verify_larger", "verify_full_size", "verify_other"}
+)
+"""Steps whose commands run the engine. They have no command if only a Python program has it."""
 _QUICK_S = 600.0
 """A verification that takes longer is not the next step."""
 
@@ -53,6 +58,8 @@ def next_steps(
     steps = [_reproducing(view) or Step(start, view.continuing)] if more else []
     if status != "not measured" and not (more and status == "nothing found"):
         steps += _steps(view, status, failed=failed, other=other)
+    if is_of_program(view.engine):
+        steps = [replace(step, command=None) if step.kind in RUNS else step for step in steps]
     return tuple(
         step if step.command is None else replace(step, command=step.command + view.home_flag)
         for step in steps

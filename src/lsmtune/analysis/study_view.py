@@ -8,7 +8,8 @@ from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.hosts_used import HostUse
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.trades import Trade
-from lsmtune.engine_traits import predicts
+from lsmtune.engine_traits import ENGINES, predicts
+from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
@@ -263,6 +264,23 @@ class StudyView:
     def is_simulated(self) -> bool:
         """True if the metrics are predictions of the simulator."""
         return predicts(self.engine)
+
+    @property
+    def catalogue(self) -> Catalogue | None:
+        """The knobs of the engine, also if only the study describes it; None if nobody does."""
+        return ENGINES[self.engine].catalogue() if self.engine in ENGINES else None
+
+    @property
+    def has_memory(self) -> bool:
+        """True if it is known how much memory settings need, so that the limit has a meaning."""
+        return self.catalogue is not None and self.catalogue.has_memory
+
+    def measures(self, *metrics: str) -> bool:
+        """Return whether the runs have all these metrics; if none has run, whether they will."""
+        if self.base is not None:
+            return all(name in self.base.metrics for name in metrics)
+        known = ENGINES[self.engine].measured if self.engine in ENGINES else ()
+        return known is None or all(name in known for name in metrics)
 
     @property
     def recipe(self) -> str | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.engine_traits import ENGINES
-from lsmtune.engines.checks import ABSENT, Check, CheckContext
+from lsmtune.engines.checks import Check, CheckContext
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.libraries.installed import (
     default_engine,
@@ -110,7 +110,9 @@ def _guest(word: str, guest: Guest, summary: Callable[[str], str]) -> Check:
     name = f"{word} {guest.name}"
     if guest.problem is None:
         return Check(name, True, f"{summary(guest.name)} ({guest.package})")
-    return Check(name, True, f"{ABSENT}: package {guest.package}: {guest.problem}")
+    detail = f"cannot be used: package {guest.package}: {guest.problem}"
+    fix = f"update or uninstall this package; every other {word} works"
+    return Check(name, True, detail, fix)
 
 
 def _foreign_checks(entry: EngineEntry, context: CheckContext) -> Iterator[Check]:

@@ -115,7 +115,7 @@ Family = Annotated[
 ]
 Cache = Annotated[str | None, key_flag("cache", metavar="SIZE", panel=_WORKLOAD)]
 Workload = Annotated[
-    str | None, key_flag("workload", metavar="NAME", panel=_WORKLOAD, default="fillrandom")
+    str | None, key_flag("workload", metavar="NAME", panel=_WORKLOAD, default="that of the engine")
 ]
 Records = Annotated[
     int | None, key_flag("workload.num", metavar="N", panel=_WORKLOAD, default="1000000")

@@ -5,7 +5,7 @@ from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.report.text.baseline_text import baseline_lines, cache_lines, online_lines
 from lsmtune.report.text.plan_text import (
     limits_text,
-    memory_limit_text,
+    memory_facts,
     online_facts,
     range_rows,
     run_facts,
@@ -31,7 +31,7 @@ def plan_lines(found: Plan, *, verbose: bool = False) -> list[str]:
         ("tree", f"scale {spec.scale}"),
         ("objective", spec.parsed_objective.name),
         ("limits", limits_text(spec)),
-        ("memory", memory_limit_text(ground, space)),
+        *memory_facts(ground, space),
         ("optimizer", spec.optimizer),
         *(online_facts(spec, spec.online) if spec.online else run_facts(spec, len(space.knobs))),
         ("time", found.time_text),

@@ -105,7 +105,8 @@ def tune(
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
 
-    It runs RocksDB unless --engine or --workload name another. `--study NAME` continues a study.
+    Without --engine and --workload, it runs the workload fillrandom on RocksDB. `--study NAME`
+    continues a study.
     """
     from lsmtune.api.resolve import Request
 

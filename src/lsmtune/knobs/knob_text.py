@@ -5,7 +5,7 @@ from os.path import commonprefix
 
 from lsmtune.errors import Message, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.types import Knob, Value
+from lsmtune.knobs.types import Knob, Value, value_text
 from lsmtune.units import format_bytes, parse_size
 
 _BYTES = {"bytes": "", "bytes/s": "/s"}
@@ -52,7 +52,7 @@ def knob_value(knob: Knob, value: Value) -> str:
     if knob.labels and value in knob.choices:
         return knob.labels[knob.choices.index(value)]
     if isinstance(value, bool):
-        return "on" if value else "off"
+        return value_text(value)
     if isinstance(value, str):
         return value
     if knob.unit == "bytes":
@@ -66,7 +66,7 @@ def knob_value(knob: Knob, value: Value) -> str:
 def readable_value(knob: Knob, value: Value) -> str:
     """Return the value with its unit, or its name."""
     if isinstance(value, bool):
-        return str(value).lower()
+        return value_text(value)
     if not knob.is_range and not isinstance(value, str) and (short := _short_names(knob)):
         return short.get(value, str(value))
     is_special = value in knob.special_values

@@ -1,11 +1,12 @@
 """Winner against baseline in every metric: the data of charts and tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from lsmtune.analysis.metric_rows import compared_runs, metric_row
 from lsmtune.analysis.study_view import StudyView
+from lsmtune.engine_traits import ENGINES
 from lsmtune.limits import Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, gain_ratio
@@ -137,10 +138,16 @@ def metric_groups(view: StudyView, found: Sequence[str] = ()) -> dict[Group, lis
     chosen: dict[Group, list[str]] = {
         "objective": asked,
         "limit": [name for name in limited if name not in asked],
-        "main": [n for n in _MAIN[view.workload.kind] if n not in (*asked, *limited)],
+        "main": [n for n in _main(view) if n not in (*asked, *limited)],
     }
     placed = {name for names in chosen.values() for name in names}
     return {**chosen, "reported": [name for name in found if name not in placed]}
+
+
+def _main(view: StudyView) -> Iterable[str]:
+    """Return the main metrics: the usual ones, and all that an entry names itself."""
+    named = ENGINES[view.engine].measured if view.engine in ENGINES else None
+    return dict.fromkeys([*_MAIN[view.workload.kind], *(named or ())])
 
 
 def _row(

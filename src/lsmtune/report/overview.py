@@ -73,7 +73,7 @@ def _card(view: StudyView) -> Card:
         study=view.name,
         claim=text.headline,
         warnings=text.warnings,
-        load=tuple(workload_text(view.workload)),
+        load=tuple(workload_text(view.workload, view.engine)),
         objective=tuple(objective_text(view.objective)),
         limits=tuple(map(str, view.objective.limits)) or ("none",),
         carries=_carries(view),

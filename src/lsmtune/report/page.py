@@ -122,21 +122,27 @@ def _sections(
 
 
 def _method_section(view: StudyView) -> Html:
-    """Return how the study measures, in a few sentences."""
+    """Return how the study measures, in a few sentences that are true of its engine."""
     load = view.workload
-    shown = {
-        "prepared": load.definition.prepared,
-        "loaded": isinstance(load.definition, Fills),
-        "probed": load.definition.prepared and load.kind == "write",
-        "direct_reads": bool(load.direct_reads),
-        "only_reads": load.kind == "read",
-        "write_amp": True,
-        "memory": view.all_sizes_scale,
-        "memory_of_trials": not view.all_sizes_scale,
-        "pruned": bool(view.cut),
-        "pairs": view.verification is not None,
-        "unverified": view.best_trial is not None and view.verification is None,
-        "objectives": view.objective.pareto and view.verification is not None,
-    }
-    paragraphs = (element("p", text) for text in _METHOD.shown(shown))
+    settles, reads = view.measures("settle_s"), view.measures("get_p99_us")
+    loads = isinstance(load.definition, Fills) and settles
+    verified = view.verification is not None
+    groups: tuple[dict[str, bool], ...] = (
+        {"prepared": load.definition.prepared},
+        {"loaded": loads, "read_after": loads and reads},
+        {"probed": load.definition.prepared and load.kind == "write" and settles and reads},
+        {"direct_reads": bool(load.direct_reads)},
+        {"only_reads": load.kind == "read" and view.measures("write_amp")},
+        {"write_amp": view.measures("write_amp"), "w_amp_table": view.measures("w_amp_table")},
+        {
+            "memory": view.has_memory and view.all_sizes_scale,
+            "memory_of_trials": view.has_memory and not view.all_sizes_scale,
+        },
+        {"pruned": bool(view.cut)},
+        {"pairs": verified},
+        {"unverified": view.best_trial is not None and not verified},
+        {"objectives": view.objective.pareto and verified},
+    )
+    texts = (" ".join(_METHOD.shown(group)) for group in groups)
+    paragraphs = [element("p", text) for text in texts if text]
     return section("Method", "How the trials were measured", *paragraphs)

@@ -59,6 +59,7 @@ def comparison_plot(rows: Sequence[MetricRow]) -> Chart:
         ticktext=[_row_text(key, rows) for key in places],
         range=[max(places.values(), default=0) + 0.8, -0.8],
         showgrid=False,
+        ticklabelstandoff=10,  # on a narrow screen, a mark at the left end touches its name
     )
     return chart
 

@@ -14,13 +14,13 @@ from lsmtune.units import format_bytes, format_duration
 
 def system_facts(view: StudyView) -> Iterator[Fact]:
     """Yield what ran: engine, baseline, machine, workload and scale."""
-    built = "with assertions" if view.assertions_enabled else "without assertions"
     origin = () if view.origin is None else (f"library: {view.origin.text}",)
-    yield "Engine", (f"{view.engine} {view.engine_version}", f"built {built}", *origin)
+    yield "Engine", (f"{view.engine} {view.engine_version}", *_build_text(view), *origin)
     if view.base_facts:
         yield "Baseline", view.base_facts
     yield "Machine", tuple(host_text(view.host)) or ("not recorded",)
-    yield "Workload", tuple(workload_text(view.workload, is_endless=view.no_search == ONLINE))
+    endless = view.no_search == ONLINE
+    yield "Workload", tuple(workload_text(view.workload, view.engine, is_endless=endless))
     yield "Scale", (_scale_text(view),)
 
 
@@ -28,7 +28,10 @@ def study_facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
     """Yield the facts of a study in any state, from not started to verified."""
     yield from system_facts(view)
     if view.verification and view.verification.workload != view.workload:
-        yield "Workload of the verification", tuple(workload_text(view.verification.workload))
+        yield (
+            "Workload of the verification",
+            tuple(workload_text(view.verification.workload, view.engine)),
+        )
     yield "Objective", tuple(objective_text(view.objective))
     if view.online is not None:
         windows = f"{view.online.windows} windows of {format_duration(view.online.window_s)}"
@@ -36,9 +39,18 @@ def study_facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
     if view.no_search is not None:
         return
     yield "Limits", tuple(_limits_text(view, claim)) or ("none",)
-    where = " at full size" if view.all_sizes_scale else ""
-    yield f"Memory limit{where}", (format_bytes(view.memory_limit_bytes),)
+    if view.has_memory:
+        where = " at full size" if view.all_sizes_scale else ""
+        yield f"Memory limit{where}", (format_bytes(view.memory_limit_bytes),)
     yield "Search", tuple(_search_text(view))
+
+
+def _build_text(view: StudyView) -> Iterator[str]:
+    """Yield whether the engine has assertions, if that is known."""
+    if view.assertions_enabled:
+        yield "built with assertions"
+    elif view.catalogue is not None and view.catalogue.is_rocksdbs:
+        yield "built without assertions"
 
 
 def _search_text(view: StudyView) -> Iterator[str]:

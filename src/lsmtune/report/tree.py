@@ -122,10 +122,15 @@ def _totals(bars: Sequence[LevelBar]) -> str:
 
 
 def stalls(view: StudyView) -> Stalls | None:
-    """Return the stalls, totals last; None without baseline and winner, or without writes."""
+    """Return the stalls, totals last.
+
+    None without baseline and winner, without writes, or if the engine does not measure stalls.
+    """
     if view.base is None or view.best is None or view.workload.kind == "read":
         return None
     base, best = view.base.stalls, view.best.stalls
+    if not (base or best or view.measures("stall_s")):
+        return None
     causes = [c for c in {**base, **best} if base.get(c) or best.get(c)]
     times = [run.metrics.get("stall_s") for run in (view.base, view.best)]
     return Stalls(

@@ -127,6 +127,16 @@ class Catalogue:
     store: str = ""
     by_version: bool = False
 
+    @property
+    def has_memory(self) -> bool:
+        """Whether the memory limit concerns the engine: it is known how much settings need."""
+        return self.own_memory is not NO_MEMORY
+
+    @property
+    def is_rocksdbs(self) -> bool:
+        """Whether the options, and so the memory that they need, are RocksDB's."""
+        return self.own_memory is None
+
     def knob(self, name: str) -> Knob:
         """Return the knob; UserError if it does not exist or belongs to the workload."""
         for parameter in self.workload_parameters:

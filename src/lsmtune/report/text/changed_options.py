@@ -54,7 +54,11 @@ def _in_words(knob: Knob, value: Value | None) -> str:
 
 
 def _plain(knob: Knob, value: Value | None) -> str:
-    """Return the plain value; a choice that has a name in RocksDB has no other one."""
+    """Return the plain value; a choice that has a name has no other one."""
     if value is None:
         return ""
-    return knob_value(knob, value) if knob.labels and value in knob.choices else option_value(value)
+    if knob.labels and value in knob.choices:
+        return knob_value(knob, value)
+    if isinstance(value, float) and float(short := f"{value:g}") == value:
+        return short
+    return option_value(value)

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Goal, Objective
 from lsmtune.report.text.words import listed
 from lsmtune.units import format_bytes
-from lsmtune.workloads import Workload
+from lsmtune.workloads import Benchmark, Workload
 
 Fact = tuple[str, tuple[str, ...]]
 """A term and its description, line by line."""
@@ -26,13 +27,22 @@ def host_text(host: Mapping[str, Any]) -> Iterator[str]:
             yield f"{words}: {shown}"
 
 
-def workload_text(load: Workload, *, is_endless: bool = False) -> Iterator[str]:
-    """Return the workload and its parameters, one per line."""
+def workload_text(
+    load: Workload, engine: str | None = None, *, is_endless: bool = False
+) -> Iterator[str]:
+    """Return the workload and its parameters, one per line; with the engine, what that runs."""
     given = load.told
     if not is_endless and load.definition.prepared and load.client_operations is not None:
         given["operations"] = load.client_operations
-    yield f"{given.pop('name')}: {load.definition.what.replace('`', '')}"
+    yield f"{given.pop('name')}: {what_runs(load, engine).replace('`', '')}"
     yield from (_parameter_text(name, value) for name, value in given.items())
+
+
+def what_runs(load: Workload, engine: str | None) -> str:
+    """Return what a workload does; a benchmark of an engine is what the engine is."""
+    if engine is not None and isinstance(load.definition, Benchmark) and engine in ENGINES:
+        return ENGINES[engine].summary
+    return load.definition.what
 
 
 _UNITS = {"key_size": " bytes", "value_size": " bytes", "duration_s": " s"}

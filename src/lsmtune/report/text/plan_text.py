@@ -2,6 +2,7 @@
 
 from lsmtune.knobs.knob_text import readable_range
 from lsmtune.knobs.space import KnobSpace
+from lsmtune.report.text.facts import what_runs
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.study.search import GROUPS_OF_FINALISTS
 from lsmtune.study.stopping import fewest_trials
@@ -16,7 +17,7 @@ def workload_facts(spec: StudySettings) -> list[tuple[str, str]]:
     parameters = ", ".join(f"{k} = {v}" for k, v in table.items() if k != "name")
     name = spec.workload.name
     facts = [("workload", f"{name} ({parameters})" if parameters else name)]
-    return [*facts, ("", spec.workload.definition.what)]
+    return [*facts, ("", what_runs(spec.workload, spec.engine))]
 
 
 def limits_text(spec: StudySettings) -> str:
@@ -26,7 +27,14 @@ def limits_text(spec: StudySettings) -> str:
     return "; ".join(map(str, spec.parsed_objective.limits)) or "none"
 
 
-def memory_limit_text(ground: Ground, space: KnobSpace) -> str:
+def memory_facts(ground: Ground, space: KnobSpace) -> list[tuple[str, str]]:
+    """Return the memory limit, if it is known how much memory settings need."""
+    if not ground.catalogue.has_memory:
+        return []
+    return [("memory", _memory_limit_text(ground, space))]
+
+
+def _memory_limit_text(ground: Ground, space: KnobSpace) -> str:
     """Return the memory limit, and what it is for."""
     limit = format_bytes(space.full_size.memory.limit_bytes)
     if ground.rule is None:

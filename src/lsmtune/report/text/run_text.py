@@ -123,10 +123,9 @@ class RunTexts:
         self._seconds += event.duration_s
         if (value := self._value(result.metrics, event.host)) is None:
             return ""
-        return (
-            f"{self._objective.name} {value:.2f} {TIMES} (best {self._best:.2f} {TIMES}"
-            f"{self._left(event)}), "
-        )
+        is_shown = self._objective.name in result.metrics  # with its own value, by `_figures`
+        name = "objective" if is_shown else self._objective.name
+        return f"{name} {value:.2f} {TIMES} (best {self._best:.2f} {TIMES}{self._left(event)}), "
 
     def _compare_hosts(self) -> None:
         """Take the baseline of the middle of all hosts, after another run of it."""

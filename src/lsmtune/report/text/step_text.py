@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.steps import Step, StepKind
+from lsmtune.described import is_of_program
 from lsmtune.report.text.words import quantity
 from lsmtune.units import format_duration
 
@@ -40,6 +41,29 @@ _NOT_FIRST: dict[StepKind, str] = {
     "search_more": "Optional: ",
 }
 """Begin a step that follows another one."""
+_VERIFY = (
+    "Verify trial {trial} in pairs of runs with the baseline: in the program that has the engine, "
+    "call `lsmtune.verify` after `lsmtune.tune`."
+)
+_START = "To continue the search, run the program that has the engine again."
+_ACCEPT = (
+    "To accept trial {trial}, run the program that has the engine again, with a limit that the "
+    "trial keeps. The runs of this study count for the new study. Add this to the call: "
+    "`limits=[{limits}]`."
+)
+_IN_PROGRAM: dict[StepKind, str] = {
+    "start": _START,
+    "start_on_hosts": _START,
+    "verify": _VERIFY,
+    "verify_larger": _VERIFY,
+    "verify_full_size": _VERIFY,
+    "verify_other": _VERIFY.replace("{trial}", "{other}"),
+    "search_more": "To test more configs, run the program that has the engine again, with a larger "
+    "value of `trials`.",
+    "relax_constraint": _ACCEPT,
+    "accept_trade": _ACCEPT,
+}
+"""Sentences for a study whose engine only a Python program has: no command can run it."""
 _DECIDE = "To decide whether trial {trial} is better, verify trial {trial} in pairs of runs:"
 _START_FILE = (
     "To continue the search, run the same `lsmtune tune` command again, with the same study file."
@@ -61,28 +85,41 @@ class StepText:
 
 def step_text(claim: Claim, step: Step) -> StepText:
     """Return a next step of a study in words."""
-    if step.kind in ("start", "start_on_hosts") and step.command is None:
-        return StepText(_START_FILE, None)
-    if step.kind == "read_upgrade" and step.command is None:
-        return StepText(_LOST_STUDY, None)
+    in_program = step.kind in _IN_PROGRAM and is_of_program(claim.engine)
+    if not in_program and step.command is None:
+        if step.kind in ("start", "start_on_hosts"):
+            return StepText(_START_FILE, None)
+        if step.kind == "read_upgrade":
+            return StepText(_LOST_STUDY, None)
     is_first = claim.steps[0] is step
     if step.kind == "keep_baseline" and not is_first:
         return StepText("Or keep the baseline.", None)
     if step.kind in ("accept_trade", "relax_constraint"):
-        first = claim.trades[0] if step.kind == "accept_trade" else None
-        trial = claim.failed_trial if first is None else first.trial
-        failed = claim.failed if first is None else (first.check,)
-        # A limit that only more runs can decide needs no wider bound.
-        checks = [check for check in failed if check.is_exceeded] or failed
-        flags = " ".join(f'--limit "{check.relaxed()}"' for check in checks)
-        return StepText(_STEPS[step.kind].format(trial=trial), None, flags)
+        return _accepting(claim, step, in_program=in_program)
     if step.kind == "verify_other" and claim.nearest is not None and claim.failed:
-        return StepText(_DECIDE.format(trial=claim.failed_trial), step.command)
+        text = _VERIFY if in_program else _DECIDE
+        return StepText(text.format(trial=claim.failed_trial), step.command)
     shown = claim.nearest or claim.alternative
     other = shown and shown.trial
     needs = [] if step.seconds is None else [f"about {format_duration(step.seconds)}"]
     needs += [] if step.peak_bytes is None else [f"{quantity(step.peak_bytes, 'bytes')} of disk"]
     time = f" ({', '.join(needs)})" if needs else ""
-    text = _STEPS[step.kind].format(trial=claim.trial, other=other, scale=step.scale, time=time)
+    text = (_IN_PROGRAM if in_program else _STEPS)[step.kind].format(
+        trial=claim.trial, other=other, scale=step.scale, time=time
+    )
     start = "" if is_first else _NOT_FIRST.get(step.kind, "")
     return StepText(f"{start}{text[0].lower()}{text[1:]}" if start else text, step.command)
+
+
+def _accepting(claim: Claim, step: Step, *, in_program: bool) -> StepText:
+    """Return how to accept a trial that breaks a limit: with a limit that it keeps."""
+    first = claim.trades[0] if step.kind == "accept_trade" else None
+    trial = claim.failed_trial if first is None else first.trial
+    failed = claim.failed if first is None else (first.check,)
+    # A limit that only more runs can decide needs no wider bound.
+    checks = [check for check in failed if check.is_exceeded] or failed
+    bounds = [f'"{check.relaxed()}"' for check in checks]
+    if in_program:
+        return StepText(_ACCEPT.format(trial=trial, limits=", ".join(bounds)), None)
+    flags = " ".join(f"--limit {bound}" for bound in bounds)
+    return StepText(_STEPS[step.kind].format(trial=trial), None, flags)
