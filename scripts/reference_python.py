@@ -2,6 +2,8 @@
 
 import dataclasses
 import inspect
+import re
+import sys
 from collections.abc import Iterator
 from functools import cached_property
 from textwrap import wrap
@@ -9,6 +11,10 @@ from typing import Any
 
 import lsmtune
 from lsmtune.api.figures import FIGURES
+from lsmtune.engine_traits import EngineTraits
+from lsmtune.engines.entry import EngineEntry
+from lsmtune.engines.exports import ExportFormat
+from lsmtune.workloads import Definition
 
 _FUNCTIONS = ("tune", "verify", "result", "studies", "inspect", "simulate", "screen", "importance",
               "sweep", "function_engine")  # fmt: skip
@@ -17,7 +23,10 @@ _RECORDS = ("Result", "Claim", "Interval", "Inspection", "Simulation", "ScreenRe
 _WITH_METHODS = (
     "Result", "Simulation", "ScreenResult", "ImportanceResult", "SweepResult", "Observer",
 )  # fmt: skip
-_OTHERS = ("Observer", "LsmtuneError", "UserError", "Cancelled", "StudySettings", "Knob", "Metric")
+_OTHERS = ("Observer", "LsmtuneError", "UserError", "Cancelled", "StudySettings")
+_OF_ENGINES = (lsmtune.Knob, lsmtune.Metric, EngineEntry, Definition, ExportFormat)
+_MAKERS = ("integer", "real", "boolean", "choice")
+"""Methods that make a knob."""
 
 
 _WIDTH = 100
@@ -44,6 +53,12 @@ def python() -> str:
     lines += ["", f"Names of figures: {names}.", "", "## Other names"]
     for name in _OTHERS:
         lines += ["", *_class(name, getattr(lsmtune, name))]
+    lines += [
+        "", "## Engines of your own", "",
+        "[Add an engine](../how-to/add-an-engine.md) shows how to use these classes.",
+    ]  # fmt: skip
+    for kind in _OF_ENGINES:
+        lines += ["", *_of_engines(kind)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -94,6 +109,42 @@ def _class(name: str, kind: Any) -> Iterator[str]:
     for member, value in vars(kind).items():
         if not member.startswith("_") and inspect.isfunction(value) and inspect.getdoc(value):
             yield from _function(f"{name}.{member}", value, "####")
+
+
+def _of_engines(kind: Any) -> Iterator[str]:
+    """Give the whole docstring of a class; its members are a table."""
+    is_public = kind.__name__ in lsmtune.__all__
+    module = "lsmtune" if is_public else _module(kind)
+    yield f"### {kind.__name__}"
+    yield ""
+    yield "```python"
+    yield f"from {module} import {kind.__name__}"
+    yield "```"
+    yield ""
+    for paragraph in (inspect.getdoc(kind) or "").split("\n\n"):
+        yield from _members(paragraph)
+    if kind is EngineEntry:
+        yield from ("It also has these members:", "")
+        yield from _members((inspect.getdoc(EngineTraits) or "").split("\n\n")[1])
+    for name in _MAKERS if kind is lsmtune.Knob else ():
+        yield from _function(f"{kind.__name__}.{name}", getattr(kind, name), "####")
+
+
+def _module(kind: type) -> str:
+    """Return the module from which to import a class: its package, if that has the class."""
+    package = kind.__module__.rpartition(".")[0]
+    return package if hasattr(sys.modules[package], kind.__name__) else kind.__module__
+
+
+def _members(paragraph: str) -> Iterator[str]:
+    """Give a paragraph of a docstring on one line, or as it is if it is a table of members."""
+    if re.match(r"\w+(, \w+)*  +\w", paragraph) is None:
+        yield from _paragraphs(paragraph)
+        return
+    yield "```text"
+    yield paragraph
+    yield "```"
+    yield ""
 
 
 def _fields(kind: Any) -> Iterator[str]:

@@ -28,7 +28,7 @@ METRICS = [
 ]
 
 
-def benchmark(config: dict, seed: int, workdir: str) -> dict[str, float]:
+def benchmark(config: dict, seed: int, workdir: str, batch: int = BATCH) -> dict[str, float]:
     """Write and read records with the values of the knobs; return the metrics."""
     file = Path(workdir) / "store.sqlite"
     store = sqlite3.connect(file, isolation_level=None)
@@ -39,8 +39,8 @@ def benchmark(config: dict, seed: int, workdir: str) -> dict[str, float]:
     store.execute(f"CREATE TABLE record (key BLOB PRIMARY KEY, value BLOB) {rowid}")
     keys = random.Random(seed)
     started = time.perf_counter()
-    for _ in range(RECORDS // BATCH):
-        rows = [(keys.randbytes(16), keys.randbytes(100)) for _ in range(BATCH)]
+    for _ in range(RECORDS // batch):
+        rows = [(keys.randbytes(16), keys.randbytes(100)) for _ in range(batch)]
         store.execute("BEGIN")
         store.executemany("INSERT OR REPLACE INTO record VALUES (?, ?)", rows)
         store.execute("COMMIT")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import lsmtune
 from fakes.guests import install
 from lsmtune.cli.main import run
 from lsmtune.testing.engines import EngineConformance
@@ -17,9 +18,14 @@ from lsmtune.testing.engines import EngineConformance
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "sqlite_engine"
 PAGE = (ROOT / "docs" / "how-to" / "add-an-engine.md").read_text()
-LANGUAGES = {"lsmtune_sqlite.py": "python", "pyproject.toml": "ini", "test_sqlite.py": "python"}
+LANGUAGES = {
+    "lsmtune_sqlite.py": "python",
+    "lsmtune_batches.py": "python",
+    "pyproject.toml": "ini",
+    "test_sqlite.py": "python",
+}
 COMMANDS = ["doctor", "knobs", "tune", "verify", "export"]
-FEWER = {"--trials": "8", "--pairs": "6"}
+FEWER = {"--trials": "8"}
 COUNTED = ["--objective", "pages", "--accept-noise"]
 """Times would not give a gain for certain."""
 
@@ -47,6 +53,32 @@ class TestSqlite(EngineConformance):
     @pytest.fixture
     def entry(self, package: ModuleType) -> Any:
         return package.SQLITE
+
+
+class TestBatches(EngineConformance):
+    """The engine of the page whose workload has a parameter."""
+
+    @pytest.fixture
+    def entry(self, package: ModuleType) -> Any:
+        return importlib.import_module("lsmtune_batches").BATCHES
+
+
+def test_the_parameter_of_the_workload_reaches_the_benchmark(
+    package: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, sizes = importlib.import_module("lsmtune_batches"), set[int]()
+
+    def benchmark(config: Any, seed: int, workdir: Path, batch: int) -> dict[str, float]:
+        sizes.add(batch)
+        return {"throughput_ops_s": 1.0 + seed % 3, "disk_bytes": 1.0, "pages": 1.0}
+
+    monkeypatch.setattr(module, "benchmark", benchmark)
+    monkeypatch.setattr(module.Batches, "times_matter", False)
+    lsmtune.tune(
+        engine=module.BATCHES, workload={"name": "batchwrites", "batch": 50}, trials=2, pairs=0,
+        home=tmp_path / "home", accept_noise=True,
+    )  # fmt: skip
+    assert sizes == {50}
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import pytest
 from fakes.guests import ENTRY, install, install_broken
 from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES, engines_of, runs, usual_engine
+from lsmtune.engines.checks import Check
 from lsmtune.engines.entry import checked_entry
 from lsmtune.engines.exports import TOML, Toml
 from lsmtune.engines.registry import add_engine, entry_of
@@ -131,6 +132,7 @@ def test_a_package_that_cannot_be_used_is_one_check(
         [*(f"engine {name}" for name in names), "optimizer lost", "optimizer tpe"]
     )
     assert all(check["ok"] and "\n" not in check["detail"] for check in found)
+    assert {Check(**check).state for check in found} == {"warn"}
     assert code == (0 if told["ok"] else 1)
     causes = {check["name"]: check["detail"] for check in found}
     assert "ModuleNotFoundError" in causes["engine gone"]
