@@ -244,7 +244,7 @@ _BUILT_IN = (
            "disk_write_bytes / user bytes",
            label="disk write amplification", group=_MACHINE, needs_flushes=True),
     Metric("disk_bytes", "bytes", "lower",
-           "size of all files of the store, after all compactions have finished",
+           "size of all files of the store, after all its background work has finished",
            label="disk space", group=_SPACE),
     Metric("build_s", "s", "lower",
            "time to build the database before the load, including all compactions of"
