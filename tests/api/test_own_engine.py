@@ -13,6 +13,7 @@ import pytest
 import lsmtune
 from fakes.guests import install
 from lsmtune.cli.main import run
+from lsmtune.engine_traits import ENGINES
 from lsmtune.testing.engines import EngineConformance
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +75,7 @@ def test_the_parameter_of_the_workload_reaches_the_benchmark(
 
     monkeypatch.setattr(module, "benchmark", benchmark)
     monkeypatch.setattr(module.Batches, "times_matter", False)
+    monkeypatch.setitem(ENGINES, "batches", module.BATCHES)
     lsmtune.tune(
         engine=module.BATCHES, workload={"name": "batchwrites", "batch": 50}, trials=2, pairs=0,
         home=tmp_path / "home", accept_noise=True,

@@ -105,8 +105,7 @@ def tune(
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
 
-    Without --engine and --workload, it runs the workload fillrandom on RocksDB. `--study NAME`
-    continues a study.
+    By default, it runs fillrandom on RocksDB. `--study NAME` continues a study.
     """
     from lsmtune.api.resolve import Request
 
