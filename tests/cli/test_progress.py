@@ -90,7 +90,8 @@ def test_continued_search_compares_with_the_baseline_of_the_first_call(
             run_search(study)
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("search ")]
     assert len(lines) == 2
-    assert all("write_amp 1.00" in line and "best" in line for line in lines)
+    assert all(" 1.00 " in line and "best" in line for line in lines)
+    assert all(line.count("write_amp") == 1 for line in lines)
 
 
 def event(
