@@ -55,8 +55,14 @@ class Batches:
             metrics = benchmark(spec.settings, spec.seed, workdir, spec.workload.own.batch)
         except sqlite3.Error as error:
             raise TrialFailedError(Status.CRASHED, str(error)) from error
-        return Measurement(metrics=metrics, levels=(), stalls={}, engine_version=VERSION,
-                           assertions_enabled=False, as_run={})
+        return Measurement(
+            metrics=metrics,
+            levels=(),
+            stalls={},
+            engine_version=VERSION,
+            assertions_enabled=False,
+            as_run={},
+        )
 
 
 BATCHES = EngineEntry(
