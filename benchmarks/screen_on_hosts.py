@@ -9,8 +9,9 @@ commander may use any core.
 
 For write_amp and total_s, the correlation of ranks (Spearman) of two hosts with one host must be at
 least that of both screenings on one host, less 0.1. Runs on two hosts disturb each other, so
-disturbed runs are kept and marked. Times need a quiet machine, write_amp does not: if the machine
-was busy when a screening began, the order by total_s is not judged.
+disturbed runs are kept and marked. Times need a quiet machine, write_amp does not: if other
+programs used more than 15 % of the CPU in the median run on one host, the order by total_s is not
+judged.
 
 Writes benchmarks/results/screen_on_hosts.json after every run. An interrupted call continues in
 HOME.
@@ -22,6 +23,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from scipy.stats import spearmanr
@@ -46,7 +48,7 @@ STUDIES = {"one-host": 1, "two-hosts": 2, "one-host-again": 1}
 """The number of hosts of each screening, in the order in which they run."""
 METRICS = ("write_amp", "total_s")
 VERSION, CONFIGS, RECORDS = "11.8.1", 40, 20_000
-MOST_LOST, MOST_LOAD = 0.1, 1.5
+MOST_LOST, MOST_OTHERS = 0.1, 15.0
 _LSMTUNE = "from lsmtune.cli.main import main; main()"
 Row = dict[str, Any]
 
@@ -92,14 +94,14 @@ def _row(role: Role, config: str, result: TrialResult, host: str | None) -> Row 
     return {"role": role.value, "config": config, "host": host, **metrics}
 
 
-def correlations(studies: dict[str, list[Row]], load: dict[str, float], **_: Any) -> dict[str, Any]:
-    """Return the correlations of ranks by metric; {} before all screenings have begun.
-
-    `load` is that of the machine when each of them began.
-    """
+def correlations(studies: dict[str, list[Row]], **_: Any) -> dict[str, Any]:
+    """Return the correlations of ranks by metric; {} before all screenings have begun."""
     if set(studies) != set(STUDIES):
         return {}
     found = {}
+    # On two hosts, a run has the other host as another program.
+    alone = (studies[name] for name, hosts in STUDIES.items() if hosts == 1)
+    others = max(median(row["others_cpu_percent"] for row in rows) for rows in alone)
     for metric in METRICS:
         values = {
             name: {row["config"]: row[metric] for row in rows if row["role"] == Role.TRIAL}
@@ -109,7 +111,7 @@ def correlations(studies: dict[str, list[Row]], load: dict[str, float], **_: Any
         if len(configs) > 2:  # noqa: PLR2004 - two ranks always agree or disagree fully
             one, two, again = ([values[name][c] for c in configs] for name in STUDIES)
             hosts, repeat = (float(spearmanr(one, other).statistic) for other in (two, again))
-            is_judged = metric == "write_amp" or max(load.values()) <= MOST_LOAD
+            is_judged = metric == "write_amp" or others <= MOST_OTHERS
             found[metric] = {
                 "configs": len(configs),
                 "two_hosts": round(hosts, 3),
@@ -152,7 +154,7 @@ def main(home: Path) -> None:
     """Measure what is missing; print the correlations."""
     folder = home / "hosts"
     folder.mkdir(parents=True, exist_ok=True)
-    found: dict[str, Any] = {"version": VERSION, "records": RECORDS, "load": {}, "studies": {}}
+    found: dict[str, Any] = {"version": VERSION, "records": RECORDS, "studies": {}}
     if RESULTS.exists():
         found = json.loads(RESULTS.read_text())
     keys = folder / "keys"
@@ -160,7 +162,6 @@ def main(home: Path) -> None:
     try:
         cluster.start_scheduler()
         for study in STUDIES:
-            found["load"].setdefault(study, round(os.getloadavg()[0], 2))
             measure(cluster, home / "studies", study, Recorder(found, study))
     finally:
         cluster.end()
