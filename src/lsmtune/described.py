@@ -18,6 +18,11 @@ from lsmtune.tables import EngineSettings
 from lsmtune.workloads.described import DescribedWorkload, described
 
 _METRIC = TypeAdapter(Metric)
+_SAME = (
+    "summary", "program", "lacks", "not_limited", "has_versions", "counts_reads", "full_size",
+    "runs_here", "predicts", "base_is_users",
+)  # fmt: skip
+"""Members of an entry that are stored as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +74,6 @@ def description(engine: str) -> dict[str, Any] | None:
     metrics = entry.metrics
     return _Description(
         package=ENGINES.package(engine),
-        summary=entry.summary,
-        program=entry.program,
         workloads=tuple(map(described, entry.workloads)),
         knobs=catalogue.knobs,
         presets=catalogue.presets,
@@ -79,15 +82,8 @@ def description(engine: str) -> dict[str, Any] | None:
         metrics=None
         if metrics is None
         else tuple(one if isinstance(one, str) else _kept(one) for one in metrics),
-        lacks=entry.lacks,
-        not_limited=entry.not_limited,
-        has_versions=entry.has_versions,
         is_live=entry.online is not None,
-        counts_reads=entry.counts_reads,
-        full_size=entry.full_size,
-        runs_here=entry.runs_here,
-        predicts=entry.predicts,
-        base_is_users=entry.base_is_users,
+        **{name: getattr(entry, name) for name in _SAME},
     ).model_dump(mode="json", exclude_defaults=True)
 
 
@@ -106,16 +102,11 @@ def remember_engine(engine: str, kept: object, study: str) -> None:
         raise UserError(
             f"engine of study {study!r}: the stored description is damaged: {key}"
         ) from error
-    catalogue = Catalogue(
-        engine=engine, knobs=found.knobs, presets=found.presets,
-        notes=found.notes,
-    )  # fmt: skip
+    catalogue = Catalogue(engine, found.knobs, presets=found.presets, notes=found.notes)
     ENGINES.remember(
         engine,
         Absent(
             name=engine,
-            summary=found.summary,
-            program=found.program,
             workloads=tuple(
                 one if isinstance(one, str) else one.definition() for one in found.workloads
             ),
@@ -123,16 +114,9 @@ def remember_engine(engine: str, kept: object, study: str) -> None:
             defaults=found.defaults,
             metrics=metrics,
             settings=KeptTable,
-            lacks=found.lacks,
-            not_limited=found.not_limited,
-            has_versions=found.has_versions,
             online=OnlineTuning() if found.is_live else None,
-            counts_reads=found.counts_reads,
-            full_size=found.full_size,
-            runs_here=found.runs_here,
-            predicts=found.predicts,
-            base_is_users=found.base_is_users,
             package=found.package,
+            **{name: getattr(found, name) for name in _SAME},
         ),
     )
 

@@ -21,11 +21,12 @@ from lsmtune.limits import Limit
 from lsmtune.objective import Metrics
 from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.spec import LOAD_KNOBS, Ground, StudySettings
+from lsmtune.spec_defaults import CACHE
 from lsmtune.units import format_bytes, parse_size
 
 _CACHE_BELOW, _CACHE_ABOVE = 16, 4
 """The block cache is searched from 1/16 to 4 times the size of the baseline's."""
-_CACHE, _ROW_CACHE = "cache_size", "row_cache_size"
+_ROW_CACHE = "row_cache_size"
 
 MEMORY = "memory_bytes"
 """Metric of the memory of the full-size tree."""
@@ -194,7 +195,7 @@ def assumed_cache_bytes(spec: StudySettings, ground: Ground) -> int | None:
     """
     if spec.base is None or spec.cache is not None or not ENGINES[spec.engine].assumes_cache:
         return None
-    size = ground.base.settings.get(_CACHE)
+    size = ground.base.settings.get(CACHE)
     return None if size is None or ground.rule is None else int(size)
 
 
@@ -229,18 +230,18 @@ def _preset_start(spec: StudySettings, catalogue: Catalogue) -> Settings:
 
 def _started(spec: StudySettings, catalogue: Catalogue, settings: Settings) -> Settings:
     """Return the full-size settings of the baseline: with those of the preset, and the cache."""
-    cache: Settings = {} if spec.cache_bytes is None else {_CACHE: spec.cache_bytes}
+    cache: Settings = {} if spec.cache_bytes is None else {CACHE: spec.cache_bytes}
     return {**settings, **_preset_start(spec, catalogue), **cache}
 
 
 def _of_study(spec: StudySettings, ground: Ground, knob: Knob) -> Knob:
     """Return the knob for a study. Without a rule of sizes, only a given block cache scales."""
-    if ground.rule is None and knob.name in (_CACHE, _ROW_CACHE):
+    if ground.rule is None and knob.name in (CACHE, _ROW_CACHE):
         knob = knob.model_copy(update={"scales": False})
     size = spec.cache_bytes
     if size is None and ground.rule is not None:
-        size = int(ground.base.settings.get(_CACHE) or 0)
-    if knob.name != _CACHE or not size:
+        size = int(ground.base.settings.get(CACHE) or 0)
+    if knob.name != CACHE or not size:
         return knob
     low, high = size // _CACHE_BELOW, size * _CACHE_ABOVE
     return knob.model_copy(update={"scales": True, "default": size, "low": low, "high": high})

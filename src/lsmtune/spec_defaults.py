@@ -7,7 +7,6 @@ from lsmtune.engine_traits import ENGINES, EngineTraits, engines_of, runs, usual
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.families import DEFAULT_FAMILY
-from lsmtune.knobs.memory import NO_MEMORY
 from lsmtune.objective import Objective
 from lsmtune.study_keys import VERSION
 from lsmtune.units import format_bytes, is_version, parse_size
@@ -161,7 +160,7 @@ def _unused(spec: "StudySettings", entry: EngineTraits) -> Iterator[tuple[str, s
     for key, value in given.items():
         if value is not None and key not in entry.uses:
             yield key, f"{key}: not used by engine {entry.name}; remove {key}"
-    if spec.memory not in (None, NO_MEMORY_LIMIT) and entry.catalogue().own_memory is NO_MEMORY:
+    if spec.memory not in (None, NO_MEMORY_LIMIT) and not entry.catalogue().has_memory:
         yield "memory", f"memory: not used by engine {entry.name}; remove memory"
     if entry.full_size and spec.scale_value != 1:
         yield "scale", f"scale: {spec.scale} is not possible with the engine {entry.name}; use 1"

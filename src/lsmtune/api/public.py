@@ -7,7 +7,8 @@ that calls; this may be any thread.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def tune(
     check(SWITCH, new_baseline=new_baseline)
     request = _request("lsmtune.tune", study_file, keys, new_baseline=new_baseline)
     folder = _home(home)
-    with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
+    with _called(observer, cancel, wait):
         resolved = _remarked(resolve(request, folder, observer=observer), observer)
         if resolved.settings.online is not None:
             if used is not None:
@@ -134,7 +135,7 @@ def screen(
     used = _on_hosts(hosts, certificates, insecure)
     _check_running(observer, cancel, accept_noise, wait)
     request = _request("lsmtune.screen", study_file, keys)
-    with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
+    with _called(observer, cancel, wait):
         resolved = _remarked(resolve_screening(request, {}, _home(home)), observer)
         return screening.screen(
             resolved.settings, _home(home), observer, jobs=jobs, accept_noise=accept_noise,
@@ -166,7 +167,7 @@ def sweep(
     used = _on_hosts(hosts, certificates, insecure)
     _check_running(observer, cancel, accept_noise, wait)
     request = _request("lsmtune.sweep", study_file, keys)
-    with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
+    with _called(observer, cancel, wait):
         resolved = _remarked(resolve_sweep(request, _home(home)), observer)
         return experiments.sweep(
             resolved.settings, _home(home), observer, accept_noise=accept_noise, hosts=used
@@ -204,7 +205,7 @@ def verify(
     asked = verification.Verification(
         study=study, trial=trial, scale=None if scale is None else str(scale), num=num, pairs=pairs
     )
-    with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
+    with _called(observer, cancel, wait):
         done = verification.verify(
             asked, _home(home), observer, accept_noise=accept_noise, hosts=used
         )
@@ -281,6 +282,15 @@ def importance(
     return ranking.importance(
         _home(home), study=study, batch=file, metrics=_texts(metrics), repeats=repeats
     )
+
+
+@contextmanager
+def _called(
+    observer: Observer | None, cancel: threading.Event | None, wait: bool | float
+) -> Iterator[None]:
+    """Let `cancel` end the call, and wait for another call on the same study."""
+    with cancelled_by(cancel), waiting_for_studies(wait, (observer or Observer()).remark):
+        yield
 
 
 def _home(home: Folder | None) -> Path:

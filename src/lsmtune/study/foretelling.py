@@ -37,7 +37,7 @@ are foretold, and their mean counts."""
 
 
 class Simulated:
-    """`Foretell` of the optimizer guided, by the simulator; what was told once is kept.
+    """`Foretell` of the optimizer guided, by the simulator; each prediction is made once and kept.
 
     Limits on metrics that the simulator does not tell are left to the real runs.
     """

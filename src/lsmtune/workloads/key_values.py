@@ -177,7 +177,7 @@ class Records(KeyValues):
         return _exponential(self.load.write_skew)
 
     def range_delete(self, writes: int | None) -> Json:
-        """Return the field with the range deletions among so many writes."""
+        """Return the field of the plan with the range deletions between this many writes."""
         count = self.load.range_deletions(writes)
         if count is None:
             return {}
