@@ -79,7 +79,7 @@ COMMANDS_IMPORT_TOO = dict.fromkeys(
 
 MOST_LINES_OF_COMMANDS = 3600
 
-ALONE = "system/store_check.py"
+ALONE = "system/store_steps.py"
 """A program of its own, whose output lsmtune reads."""
 
 SPEECH = {"print", "input", "sys.exit", "exit", "quit", "sys.stdout.write", "sys.stderr.write"}
