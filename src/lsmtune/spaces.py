@@ -10,10 +10,11 @@ from lsmtune import workloads
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.existing import existing_rules
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.full_size import inexact, scaled_value, small_space
 from lsmtune.knobs.memory import MemoryLimit, Records, memtable_limit
-from lsmtune.knobs.rules.base import USUAL_VERSION
+from lsmtune.knobs.rules.base import USUAL_VERSION, Rules
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.threads import with_cores
 from lsmtune.knobs.types import Config, Knob, Settings
@@ -122,11 +123,24 @@ def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fra
     )
     limit = replace(limit, limit_bytes=limit_bytes)
     version = ground.rocksdb_version or USUAL_VERSION
+    rules = catalogue.rules if published else _store_rules(spec, catalogue)
     space = KnobSpace(
         knobs, base, ground.open_files, limit, advice, codecs, version,
-        names=catalogue.names, rules=catalogue.rules,
+        names=catalogue.names, rules=rules,
     )  # fmt: skip
     return space.fitted()
+
+
+def _store_rules(spec: StudySettings, catalogue: Catalogue) -> Rules:
+    """Return the rules of an engine, and those of a store that exists.
+
+    Experiments measure what they are told, and online tuning never opens a store again.
+    """
+    is_search = not (spec.screen or spec.sweep or spec.online)
+    if spec.new_store or not is_search or not catalogue.is_rocksdbs:
+        return catalogue.rules
+    more = existing_rules(one_way=bool(spec.one_way))
+    return replace(catalogue.rules, refusals=(*catalogue.rules.refusals, *more))
 
 
 def with_fitting_scale(spec: StudySettings, ground: Ground) -> tuple[StudySettings, str | None]:

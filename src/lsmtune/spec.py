@@ -126,6 +126,8 @@ class StudySettings(BaseModel):
     base_runs: int = Field(default=3, ge=1, le=100, description=STUDY_KEYS["base_runs"])
     finalists: int = Field(default=5, ge=1, le=100, description=STUDY_KEYS["finalists"])
     repeats: int = Field(default=2, ge=0, le=100, description=STUDY_KEYS["repeats"])
+    new_store: bool | None = Field(default=None, description=STUDY_KEYS["new_store"])
+    one_way: bool | None = Field(default=None, description=STUDY_KEYS["one_way"])
     simplify: bool = Field(default=True, description=STUDY_KEYS["simplify"])
     pairs: int = Field(default=MIN_PAIRS, ge=0, le=1000, description=STUDY_KEYS["pairs"])
     max_pairs: int = Field(default=12, ge=0, le=1000, description=STUDY_KEYS["max_pairs"])

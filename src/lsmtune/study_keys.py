@@ -61,6 +61,8 @@ STUDY_KEYS = {
     "run cannot win.",
     "repeats": "Number of additional runs after the search for each of the `finalists` best "
     "configs.",
+    "new_store": "Tune for a new store: also try values that a store which exists refuses.",
+    "one_way": "Also try values that need a migration of the store, or that cannot be undone.",
     "simplify": "Take back changes of the winner that do not matter, or keep all changes.",
     "pairs": "Minimum number of pairs of runs that verify the winner: 0 for no verification, else "
     "at least 6.",

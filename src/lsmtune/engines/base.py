@@ -1,6 +1,6 @@
 """The contract between lsmtune and a system under test."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.trials import Base, Origin, Status, TrialResult, TrialSpec
 
 Hopeless = Callable[[Mapping[str, float]], str | None]
@@ -162,6 +163,40 @@ class UsesLibrary(Protocol):
     @property
     def library(self) -> Origin:
         """Source and content of the library."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """The files of a deployment, for a rehearsal.
+
+    exported  the bytes that `lsmtune export` writes
+    undo      the file with the values of the baseline
+    changed   the options that differ, by the names of the knobs
+    only      returns the exported file in which only these options change
+    family    the column family that was tuned
+    new_store whether the exported file is for a new store
+    """
+
+    exported: str
+    undo: str
+    changed: tuple[str, ...]
+    only: Callable[[Collection[str]], str]
+    family: str
+    new_store: bool = False
+
+
+@runtime_checkable
+class Rehearses(Protocol):
+    """An engine that can open a store of the baseline with exported files."""
+
+    def rehearse(
+        self, spec: TrialSpec, base: Base, files: Deployed, places: Places, watch: Watch
+    ) -> Rehearsal:
+        """Run the baseline's spec, then open copies of its store with both files.
+
+        A file that the store refuses is a result. TrialFailedError if the baseline itself fails.
+        UserError if lsmtune cannot do it with this program.
+        """
 
 
 class TrialFailedError(LsmtuneError):

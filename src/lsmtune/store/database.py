@@ -110,6 +110,10 @@ MIGRATIONS: tuple[str, ...] = (
         back_at TEXT                 -- when its host came back with it (NULL: it did not)
     );
     """,
+    # The rehearsals of the files of a verification, as JSON by the number of the trial.
+    """
+    ALTER TABLE verification ADD COLUMN rehearsals TEXT;
+    """,
 )
 
 

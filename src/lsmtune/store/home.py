@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from lsmtune.errors import Argument, LsmtuneError, UserError, unknown_word
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.simplified import Simplified
 from lsmtune.store.database import (
     DATABASE,
@@ -312,6 +313,15 @@ class Home:
             (study.id, now_text(), best_trial, scale, workload.model_dump_json(), raw_trial),
         )
         return self.verifications(study)[-1]
+
+    def update_rehearsals(
+        self, verification: StoredVerification, rehearsals: Mapping[int, Rehearsal]
+    ) -> StoredVerification:
+        """Replace the rehearsals of a verification, by the number of the trial."""
+        text = json.dumps({number: one.model_dump() for number, one in rehearsals.items()})
+        values = text, verification.id
+        self._write("UPDATE verification SET rehearsals = ? WHERE id = ?", values)
+        return replace(verification, rehearsals=dict(rehearsals))
 
     def verifications(self, study: StoredStudy) -> list[StoredVerification]:
         """The verifications of a study, oldest first."""

@@ -4,7 +4,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
@@ -17,6 +17,7 @@ from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.reading import parse_json
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings, make_spec
@@ -202,7 +203,8 @@ class StoredTrial:
 class StoredVerification:
     """A verification: which trial, at which scale, under which load.
 
-    `raw_trial` is the winner before its simplification, if it runs too.
+    `raw_trial` is the winner before its simplification, if it runs too. `rehearsals` are those of
+    the files of its trials, by the number of the trial.
     """
 
     id: int
@@ -210,6 +212,7 @@ class StoredVerification:
     scale: str
     workload: Workload
     raw_trial: int | None = None
+    rehearsals: Mapping[int, Rehearsal] = field(default_factory=dict)
 
     def role_of(self, trial: int) -> Role | None:
         """Return the role of the runs of a trial in this verification; None if it has none."""
@@ -321,7 +324,15 @@ def verification_of(row: sqlite3.Row) -> StoredVerification:
         scale=str(parse_scale(row["scale"], "scale")),
         workload=Workload.model_validate_json(row["workload"]),
         raw_trial=None if row["raw_trial"] is None else whole(row, "raw_trial"),
+        rehearsals=_rehearsals(row),
     )
+
+
+def _rehearsals(row: sqlite3.Row) -> dict[int, Rehearsal]:
+    if row["rehearsals"] is None:
+        return {}
+    found = _table(row, "rehearsals").items()
+    return {int(number): Rehearsal.model_validate(one) for number, one in found}
 
 
 def name_of(row: sqlite3.Row) -> str:

@@ -11,6 +11,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.limits import Limit, earlier_default_limits
 from lsmtune.objective import Metrics, Objective, parse_objective
 from lsmtune.optimizers.base import Observation
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings
 from lsmtune.stats import Interval
@@ -274,11 +275,28 @@ class History:
 
     # Verification and winner.
 
+    def rehearsal(self, number: int) -> Rehearsal | None:
+        """Return the newest rehearsal of the files of a trial; None without one."""
+        found = (v.rehearsals.get(number) for v in reversed(self.verifications))
+        return next((one for one in found if one is not None), None)
+
+    @property
+    def not_deployable(self) -> set[int]:
+        """The numbers of the trials whose files failed in their newest rehearsal."""
+        rehearsed = {number for v in self.verifications for number in v.rehearsals}
+        return {n for n in rehearsed if (one := self.rehearsal(n)) and not one.passed}
+
     @property
     def contenders_of_search(self) -> list[Candidate]:
         """The configs that may be verified, without a simplification; see `contenders`."""
         cautious = self.objective.is_cautious
-        return contenders(self.candidates, self.scorer, is_cautious=cautious)
+        found = contenders(self.candidates, self.scorer, is_cautious=cautious)
+        return self._deployable(found)
+
+    def _deployable(self, found: Iterable[Candidate]) -> list[Candidate]:
+        """Return the candidates without those whose config failed in a rehearsal."""
+        configs = [c.trial.config for n in self.not_deployable if (c := self.candidate(n))]
+        return [candidate for candidate in found if candidate.trial.config not in configs]
 
     @property
     def current_simplified(self) -> Simplified | None:
@@ -295,7 +313,7 @@ class History:
         if simplified is None or simplified.simple is None:
             return self.contenders_of_search
         both = (self.candidate(number) for number in (simplified.simple, simplified.raw))
-        return [candidate for candidate in both if candidate is not None]
+        return self._deployable(candidate for candidate in both if candidate is not None)
 
     def runs_of_verification(self, verification: StoredVerification) -> list[StoredTrial]:
         """Return the runs of a verification."""
@@ -335,7 +353,8 @@ class History:
         """Return the winner of the study, its verifications considered; None without one.
 
         It is the best config whose gain is proven; of a simplification, the simple config if it
-        keeps enough of the gain. Without a proven gain, see `first_unverified`. What decides is
+        keeps enough of the gain. A config that failed in its rehearsal comes after those that did
+        not. Without a proven gain, see `first_unverified`. What decides is
         the newest verification at the study's own scale and load; one at another shows whether the
         gain carries over.
         """
@@ -345,7 +364,12 @@ class History:
         proven = {number for number, verdict in verdicts.items() if verdict.claim == "gain"}
         used = without_outdone(proven, ordered, self.kept_gain)
         found = [self.candidate(number) for number in used]
-        best = min((c for c in found if c is not None), key=lambda c: c.value, default=None)
+        failed = self.not_deployable
+        best = min(
+            (c for c in found if c is not None),
+            key=lambda c: (c.trial.number in failed, c.value),
+            default=None,
+        )
         return first_unverified(self.contenders, verdicts) if best is None else best
 
     def _newest_verdicts(self, verifications: Iterable[StoredVerification]) -> dict[int, Verdict]:

@@ -12,6 +12,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Settings, Value
 from lsmtune.metrics.definitions import with_formulas
 from lsmtune.objective import Metrics
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.rescale import rescaled
 from lsmtune.simplified import Simplified
 from lsmtune.spaces import MEMORY, KnobSpaces, full_memory
@@ -142,6 +143,13 @@ class Session:
         new = self.home.add_verification(self.stored, best.number, scale, workload, number)
         self._history.verifications.append(new)
         return new
+
+    def add_rehearsal(self, verification: StoredVerification, trial: int, found: Rehearsal) -> None:
+        """Store the rehearsal of the files of a trial with the verification of the trial."""
+        places = self._history.verifications
+        at = next(at for at, one in enumerate(places) if one.id == verification.id)
+        rehearsals = {**places[at].rehearsals, trial: found}
+        places[at] = self.home.update_rehearsals(places[at], rehearsals)
 
     @property
     def record(self) -> StudyRecord:

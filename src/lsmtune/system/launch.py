@@ -4,6 +4,7 @@ import ctypes
 import errno
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +45,19 @@ class Streams(NamedTuple):
 def from_here(program: str) -> str:
     """The program wherever it is started: a path is one from here, a plain name is on PATH."""
     return str(Path(program).absolute()) if os.sep in program else program
+
+
+def linked_library(program: str, name: str) -> Path | None:
+    """Return the library that the system loads for a program, by the start of its file's name.
+
+    None if it loads no such library, or if the program is no program of this system.
+    """
+    path = shutil.which(program)
+    if path is None or (ldd := shutil.which("ldd")) is None:
+        return None
+    printed = subprocess.run([ldd, path], capture_output=True, text=True, check=False).stdout
+    paths = (Path(word) for word in printed.split() if word.startswith("/"))
+    return next((path for path in paths if path.name.startswith(name)), None)
 
 
 def pipe() -> tuple[BinaryIO, BinaryIO]:

@@ -180,8 +180,8 @@ class _Store:
         for handle in self._families.values():
             self._library.attempt("flush", "flush_cf", self._store, waiting, handle)
 
-    def compact(self, level: int | None = None) -> None:
-        """Rewrite each family into its last level; with `level`, move the result to this one."""
+    def compact(self, level: int | None = None, family: str | None = None) -> None:
+        """Rewrite families into their last level; with `level`, move the result to this one."""
         library = self._library
         options = library.call("compactoptions_create")
         forced = ctypes.c_ubyte(_FORCED)
@@ -190,7 +190,8 @@ class _Store:
             library.call("compactoptions_set_change_level", options, ctypes.c_ubyte(1))
             library.call("compactoptions_set_target_level", options, ctypes.c_int(level))
         none, empty = ctypes.c_char_p(None), ctypes.c_size_t(0)
-        for handle in self._families.values():
+        for name in self._named(family):
+            handle = self._families[name]
             library.call(
                 "compact_range_cf_opt", self._store, handle, options, none, empty, none, empty
             )
@@ -297,14 +298,16 @@ class _Store:
             library.call("iter_seek_to_first", iterator)
         else:
             library.call("iter_seek", iterator, *_sized(first))
-        while valid(iterator):
-            start = key_of(iterator, length)
-            key = ctypes.string_at(start, size.value) if size.value else b""
-            start = value_of(iterator, length)
-            yield key, ctypes.string_at(start, size.value) if size.value else b""
-            step(iterator)
-        library.attempt("read", "iter_get_error", iterator)
-        library.call("iter_destroy", iterator)
+        try:  # the reader may stop before the end, and an iterator that is left keeps its family
+            while valid(iterator):
+                start = key_of(iterator, length)
+                key = ctypes.string_at(start, size.value) if size.value else b""
+                start = value_of(iterator, length)
+                yield key, ctypes.string_at(start, size.value) if size.value else b""
+                step(iterator)
+            library.attempt("read", "iter_get_error", iterator)
+        finally:
+            library.call("iter_destroy", iterator)
 
     def _seek(self, family: str, key: bytes) -> bool:
         """Read the record at a key or after it; return whether the key exists.

@@ -158,6 +158,10 @@ class Bench(Contract):
         """Knobs of RocksDB that the program cannot set."""
 
     @property
+    def library(self) -> Path:
+        """The library of RocksDB; UserError if the program has it linked into itself."""
+
+    @property
     def identity(self) -> Mapping[str, str]:
         """Facts that a database depends on, in addition to options and workload."""
 

@@ -5,8 +5,17 @@ from functools import cached_property
 from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
-from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.base import (
+    Deployed,
+    EngineFacts,
+    Outcome,
+    OwnBase,
+    Places,
+    TrialFailedError,
+    Watch,
+)
 from lsmtune.engines.rocksdb.bench import Bench
+from lsmtune.engines.rocksdb.opener import Opener
 from lsmtune.engines.rocksdb.options import (
     TABLE_OPTIONS,
     MergedOptions,
@@ -18,12 +27,14 @@ from lsmtune.engines.rocksdb.options import (
     with_filter_bits,
 )
 from lsmtune.engines.rocksdb.own_families import family_notes
+from lsmtune.engines.rocksdb.rehearsal import Rehearsing
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.knobs.option_text import Place
 from lsmtune.knobs.types import Settings
-from lsmtune.metrics.options_file import OptionsFile, replace_options
+from lsmtune.metrics.options_file import OptionsFile, replace_options, version_of_options
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.trials import Base, TrialSpec
 
 __all__ = ["RocksDB"]
@@ -77,6 +88,19 @@ class RocksDB:
         trial = Trial(self._bench, self.catalogue, spec, base, places)
         result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
+
+    def rehearse(
+        self, spec: TrialSpec, base: Base, files: Deployed, places: Places, watch: Watch
+    ) -> Rehearsal:
+        """Run the baseline, then open copies of its store with both files."""
+        store = places.workdir / "db"
+        if not files.new_store:
+            Trial(self._bench, self.catalogue, spec, base, places).leave_store(watch)
+        watch.phase("open")
+        opener = Opener(self._bench.library, places.workdir, spec.protocol.wall_limit_s)
+        version = version_of_options(base.options) or ""
+        rehearsing = Rehearsing(opener, files, store, version)
+        return rehearsing.on_new() if files.new_store else rehearsing.on_existing()
 
     def _settings(self, options: str, facts: EngineFacts) -> Settings:
         """Return the value of each knob that can be set."""

@@ -26,7 +26,7 @@ from lsmtune.knobs.option_text import (
     read_value,
     statements,
 )
-from lsmtune.knobs.types import Knob, Settings, Value
+from lsmtune.knobs.types import Knob, Settings, Value, value_text
 from lsmtune.metrics.options_file import parse_options, replace_options
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import BYTES_PER_SYNC
@@ -59,8 +59,9 @@ class Options(ExportFormat):
         """Return the OPTIONS file of the baseline, which the study keeps, or the named one."""
         if named is not None:
             return _as_options_file(named_file(named))
-        text = without_notes(base.given or base.options)
-        if not text:
+        if base.given is not None:
+            return UserFile(without_notes(base.given))
+        if not base.options:
             raise UserError(
                 Argument("form", "options", "--format options"),
                 ": the simulator has no OPTIONS file; set ",
@@ -68,7 +69,7 @@ class Options(ExportFormat):
                 " to yours, or use ",
                 Argument("form", "db_bench", "--format db_bench"),
             )
-        return UserFile(text)
+        return UserFile(_for_deployment(base.options, new_store=bool(spec.new_store)))
 
     def differences(self, export: Export, wanted: Settings) -> Differences:
         """Return the keys of the OPTIONS file that do not have the wanted values."""
@@ -111,6 +112,20 @@ class DbBenchFlags(ExportFormat):
         lines = (_flag_line(export.ground.catalogue.knob(name), value)
                  for name, value in export.tuned_settings.items())  # fmt: skip
         return Exported(comment(export.heading) + "".join(lines))
+
+
+def _for_deployment(options: str, *, new_store: bool) -> str:
+    """Return RocksDB's own OPTIONS for a store that exists, or for a new one.
+
+    RocksDB wrote them when lsmtune made a store, so they say that the store must not exist.
+    """
+    made = {"create_if_missing": new_store, "create_missing_column_families": new_store,
+            "error_if_exists": False}  # fmt: skip
+    present = parse_options(options).sections.get(DATABASE_SECTION, {})
+    return replace_options(
+        options,
+        {(DATABASE_SECTION, k): value_text(v) for k, v in made.items() if k in present},
+    )
 
 
 def _as_options_file(file: UserFile) -> UserFile:

@@ -81,6 +81,13 @@ class Trial:
             update={"metrics": {**measurement.metrics, "others_cpu_percent": others}}
         )
 
+    def leave_store(self, watch: Watch) -> None:
+        """Leave the database as the load leaves it; a load that only reads needs no run."""
+        if self._spec.workload.definition.prepared:
+            self._prepare(watch)
+        if self._spec.workload.kind != "read":
+            self._load(watch)
+
     def live_part(self, watch: Watch) -> Part:
         """Prepare the database of a load without an end, and return this load."""
         self._prepare(watch)

@@ -17,7 +17,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.db_bench import parse_banner
-from lsmtune.system.launch import NotStartedError, from_here
+from lsmtune.system.launch import NotStartedError, from_here, linked_library
 from lsmtune.trials import Protocol
 
 __all__ = ["INSTALL_DB_BENCH", "DbBench"]
@@ -36,6 +36,20 @@ class DbBench:
 
     def __init__(self, program: str) -> None:
         self._program = from_here(program)
+
+    @property
+    def library(self) -> Path:
+        """The library of RocksDB that the system loads for this program.
+
+        UserError if RocksDB is linked into the program itself.
+        """
+        found = linked_library(self._program, "librocksdb")
+        if found is None:
+            raise UserError(
+                f"program {self._program}: RocksDB is a part of this program, so lsmtune cannot "
+                "open a store with the exported file; name the library with --library"
+            )
+        return found
 
     @property
     def identity(self) -> Mapping[str, str]:

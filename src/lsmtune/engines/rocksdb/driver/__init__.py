@@ -98,6 +98,11 @@ class Driver:
         self._loaded = loaded
 
     @property
+    def library(self) -> Path:
+        """The library of RocksDB."""
+        return self._loaded.path
+
+    @property
     def origin(self) -> Origin:
         """Source and content of the library."""
         return self._loaded.origin

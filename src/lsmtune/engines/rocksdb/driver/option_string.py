@@ -24,8 +24,8 @@ Since 7.5, RocksDB ignores this name, because an old option of the database had 
 """
 
 
-def option_string(options: str) -> str:
-    """Return the text of the options that an OPTIONS text sets, for the plan of the driver.
+def option_string(options: str, family: str = DEFAULT_FAMILY) -> str:
+    """Return the text of the options that an OPTIONS text sets for a family and the database.
 
     Options that a trial must not have are left out, such as other folders and levels of logging.
     Options without a value, such as `nullptr`, are left out too.
@@ -34,10 +34,9 @@ def option_string(options: str) -> str:
     several options.
     """
     sections = parse_options(options).sections
-    family = f'"{DEFAULT_FAMILY}"'
     own = (*_statements(sections.get(DATABASE_SECTION, {})),
-           *_statements(sections.get(f"CFOptions {family}", {})))  # fmt: skip
-    tables = "".join(_statements(sections.get(f"TableOptions/BlockBasedTable {family}", {})))
+           *_statements(sections.get(f'CFOptions "{family}"', {})))  # fmt: skip
+    tables = "".join(_statements(sections.get(f'TableOptions/BlockBasedTable "{family}"', {})))
     return "".join(own) + (f"{TABLE_OPTIONS}={{{tables}}};" if tables else "")
 
 

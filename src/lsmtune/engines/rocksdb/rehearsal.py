@@ -1,0 +1,191 @@
+"""A store of the baseline, opened with the exported file and then with the undo file.
+
+The store is the one that a run of the baseline leaves. The undo file opens it first, makes its
+other families, writes some records and moves the data into the last level, where a store that is in
+use for long has most of it. Each try gets a copy of this store.
+"""
+
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from lsmtune.engines.base import Deployed, TrialFailedError
+from lsmtune.engines.libraries.steps import Event, StepFailedError, result_of
+from lsmtune.engines.rocksdb.opener import Opener, folders_inside
+from lsmtune.engines.templates import link_database
+from lsmtune.metrics.options_file import OptionsFile, family_names, parse_options
+from lsmtune.rehearsal import File, Rehearsal
+from lsmtune.system.workdir import create_workdir, remove_workdir
+from lsmtune.trials import Status
+
+_LEVELED, _USUAL_LEVELS = "kCompactionStyleLevel", 7
+_NEW = {"do": "put", "keys": 2000, "size": 200, "prefix": "lsmtune"}
+_AFTER = {"do": "put", "keys": 100, "size": 200, "prefix": "lsmtune-undo"}
+_OVERWRITE = {"do": "overwrite", "every": 7, "most": 2000}
+_FLUSH, _COMPACT, _DIGEST, _ERRORS = (
+    {"do": name} for name in ("flush", "compact", "digest", "errors")
+)
+_TEXT_ONLY = (
+    "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
+    "files and gave RocksDB each option; not shown: that RocksDB reads these files"
+)
+
+Failure = tuple[File, StepFailedError]
+
+
+class Rehearsing:
+    """The tries of one rehearsal, on copies of one store."""
+
+    def __init__(self, opener: Opener, files: Deployed, store: Path, version: str) -> None:
+        self._opener = opener
+        self._files = files
+        self._store = store
+        self._version = version
+        self._started = time.monotonic()
+        self._numbers = count()
+        self._digest: Any = None
+
+    def on_existing(self) -> Rehearsal:
+        """Return what copies of the store did with both files.
+
+        TrialFailedError if the undo file, which has the baseline, does not open the store.
+        """
+        try:
+            self._prepare()
+        except StepFailedError as failure:
+            text = f"the store of the baseline does not open with the undo file: {failure}"
+            raise TrialFailedError(Status.REFUSED, text) from failure
+        if (failed := self._tried(self._files.exported)) is None:
+            return self._result()
+        causes = self._causes()
+        return self._result(failed, causes)
+
+    def on_new(self) -> Rehearsal:
+        """Return whether the exported file makes a new store and opens it again."""
+        steps = [_NEW, _FLUSH, _COMPACT, _DIGEST, _ERRORS]
+        try:
+            made = self._open(self._store, self._files.exported, steps, create=True)
+            _check_errors(made)
+            again = self._open(self._store, self._files.exported, [_DIGEST])
+            _check(again, result_of(made, "digest"))
+        except StepFailedError as failure:
+            return self._result(("exported", failure))
+        self._digest = result_of(again, "digest")
+        return self._result()
+
+    def _prepare(self) -> None:
+        """Bring the store into the state that each try begins with."""
+        file = parse_options(self._files.undo)
+        steps = [
+            _NEW,
+            _FLUSH,
+            *_deepened(file),
+            _OVERWRITE,
+            _FLUSH,
+            {"do": "settle", "limit_s": 60.0},
+        ]
+        events = self._open(self._store, self._files.undo, [*steps, _DIGEST], create=True)
+        self._digest = result_of(events, "digest")
+
+    def _tried(self, exported: str) -> Failure | None:
+        """Open a copy with a file, then with the undo file; return what failed, or None."""
+        with self._copy() as store:
+            try:
+                written = self._use(store, exported)
+            except StepFailedError as failure:
+                return "exported", failure
+            try:
+                back = self._open(store, self._files.undo, [_DIGEST, _AFTER, _FLUSH, _ERRORS])
+                _check(back, written)
+                _check_errors(back)
+            except StepFailedError as failure:
+                return "undo", failure
+        return None
+
+    def _use(self, store: Path, exported: str) -> Any:
+        """Write, flush and compact with a file, so that tables of its options exist; the digest."""
+        steps = [_DIGEST, _OVERWRITE, _DIGEST, _FLUSH, _COMPACT, _DIGEST, _ERRORS]
+        events = self._open(store, exported, steps)
+        found, written, compacted = (e["result"] for e in events if e["event"] == "digest")
+        if found != self._digest:
+            raise StepFailedError("keys", _changed(self._digest, found))
+        if compacted != written:
+            raise StepFailedError("keys", _changed(written, compacted))
+        _check_errors(events)
+        return compacted
+
+    def _causes(self) -> tuple[str, ...]:
+        """Return changed options that cause a failure: with only these the file fails, too.
+
+        The changes are taken back one by one. A change without which the file still fails is no
+        cause.
+        """
+        causes = list(self._files.changed)
+        for name in self._files.changed:
+            fewer = [cause for cause in causes if cause != name]
+            if fewer and self._tried(self._files.only(fewer)) is not None:
+                causes = fewer
+        return tuple(causes)
+
+    def _open(self, store: Path, text: str, steps: list[Any], **more: bool) -> list[Event]:
+        return self._opener.open(f"open{next(self._numbers)}", store, text, steps, **more)
+
+    @contextmanager
+    def _copy(self) -> Iterator[Path]:
+        folder = create_workdir(self._opener.folder, f"try{next(self._numbers)}")
+        link_database(self._store, folder / "db")
+        yield folder / "db"
+        remove_workdir(folder)
+
+    def _result(self, failed: Failure | None = None, causes: Collection[str] = ()) -> Rehearsal:
+        names = family_names(parse_options(self._files.exported).sections)
+        file, failure = failed or (None, None)
+        return Rehearsal(
+            version=self._version,
+            reader="store" if self._opener.reads_files else "lsmtune",
+            new_store=self._files.new_store,
+            families=tuple(names),
+            records=sum(number for number, _ in (self._digest or {}).values()),
+            replaced=folders_inside(self._files.exported, self._store)[1],
+            seconds=time.monotonic() - self._started,
+            failed=file,
+            step=failure and failure.step,
+            message=failure and str(failure),
+            options=tuple(causes),
+            remarks=() if self._opener.reads_files else (_TEXT_ONLY,),
+        )
+
+
+def _deepened(file: OptionsFile) -> Iterator[dict[str, Any]]:
+    """Yield the steps that move the data of each family into its last level.
+
+    Other styles than leveled compaction choose the level themselves.
+    """
+    for family in family_names(file.sections):
+        section = f'CFOptions "{family}"'
+        leveled = file.get(section, "compaction_style") in (None, _LEVELED)
+        levels = int(file.get(section, "num_levels") or _USUAL_LEVELS)
+        yield {**_COMPACT, "family": family, **({"level": levels - 1} if leveled else {})}
+
+
+def _check(events: list[Event], before: Any) -> None:
+    found = next(event["result"] for event in events if event["event"] == "digest")
+    if found != before:
+        raise StepFailedError("keys", _changed(before, found))
+
+
+def _check_errors(events: list[Event]) -> None:
+    if number := result_of(events, "errors"):
+        raise StepFailedError("compact", f"{number} flushes or compactions failed")
+
+
+def _changed(before: Any, found: Any) -> str:
+    """Return how the records of the first family that differs have changed."""
+    name = next(name for name in before if found.get(name) != before[name])
+    old, new = before[name][0], found.get(name, [0])[0]
+    if old == new:
+        return f"family {name}: some of {old} records have other values"
+    return f"family {name}: {old} records before, {new} records after"

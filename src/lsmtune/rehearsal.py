@@ -1,0 +1,48 @@
+"""Rehearsal: a store of the baseline was opened with the exported file, then with the undo file.
+
+The record is stored with the verification of the config.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+File = Literal["exported", "undo"]
+
+
+class Rehearsal(BaseModel):
+    """What a store did with the exported file and with the undo file.
+
+    version   of the store that opened them
+    reader    who read the files: the store itself, or lsmtune, which gave the store each option,
+              because this version cannot read a file
+    new_store whether the exported file made a new store, for which there is no undo file
+    families  column families that the files name
+    records   records that were read with both files and compared
+    replaced  options of folders. In the rehearsal they named folders of the copy
+    seconds   time that it took
+    failed    the file with which it failed; None if it passed
+    step      what failed: reading the options, open, flush, keys …
+    message   the store's own words
+    options   the changed options that cause the failure, by their names in the file
+    remarks   what this rehearsal does not show
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    version: str
+    reader: Literal["store", "lsmtune"] = "store"
+    new_store: bool = False
+    families: tuple[str, ...] = ()
+    records: int = 0
+    replaced: tuple[str, ...] = ()
+    seconds: float = 0.0
+    failed: File | None = None
+    step: str | None = None
+    message: str | None = None
+    options: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the file can be deployed, and taken back unless it makes a new store."""
+        return self.failed is None
