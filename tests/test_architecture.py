@@ -42,7 +42,8 @@ ROOM_OF_MODULE = {
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
     "spec_defaults": "records", "rescale": "records", "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
-    "rule": "records", "simplified": "records", "rescale_old_rule": "records", "pruning": "records",
+    "rule": "records", "simplified": "records", "rehearsal": "records", "pruning": "records",
+    "rescale_old_rule": "records",
     "study_keys": "study_keys", "host_levels": "records", "own_tables": "records",
     "entries": "entries", "engine_traits": "records", "described": "records",
 }  # fmt: skip
@@ -54,8 +55,8 @@ FOUNDATION = {"units", "stats", "reading", "system", "entries"}
 NEVER = {"hosts": {"store", "optimizers"}}
 """Rooms on a lower floor that a room must not import: a host runs trials and decides nothing."""
 
-MOST_LINES = 400
-MOST_LINES_OF_A_FUNCTION = 60
+MOST_LINES = 700
+MOST_LINES_OF_A_FUNCTION = 80
 
 FLAG = re.compile(r"--[a-z][a-z-]+")
 NO_FLAG = re.compile(r"`[^`]*`|Argument\((?:[^()]|\([^()]*\))*\)")
@@ -77,7 +78,7 @@ COMMANDS_IMPORT_TOO = dict.fromkeys(
 )
 """Commands of published studies and of compared optimizers, which start from their records."""
 
-MOST_LINES_OF_COMMANDS = 3600
+MOST_LINES_OF_COMMANDS = 3720
 
 ALONE = "system/store_steps.py"
 """A program of its own, whose output lsmtune reads."""

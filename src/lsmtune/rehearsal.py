@@ -25,6 +25,8 @@ class Rehearsal(BaseModel):
     step      what failed: reading the options, open, flush, keys …
     message   the store's own words
     options   the changed options that cause the failure, by their names in the file
+    needs     the steps that deploy or undo these options all the same; only if the user allowed
+              changes without a way back (`one_way`)
     remarks   what this rehearsal does not show
     """
 
@@ -40,9 +42,10 @@ class Rehearsal(BaseModel):
     step: str | None = None
     message: str | None = None
     options: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether the file can be deployed, and taken back unless it makes a new store."""
-        return self.failed is None
+        """Whether the file can be deployed, and taken back unless the user needs no way back."""
+        return self.failed is None or bool(self.needs)

@@ -17,13 +17,15 @@ from lsmtune.analysis.steps import Step, next_steps
 from lsmtune.analysis.study_view import Change, OnlineCall, StudyView, TrialView
 from lsmtune.analysis.trades import Cost, Trade, costs_of
 from lsmtune.objective import median_metrics
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.stats import Interval
 from lsmtune.trials import Origin, Role
 from lsmtune.verdict import UNKNOWN, State, Verdict
 
 Status = Literal[
-    "gain", "no gain", "loss", "not verified", "nothing found", "not measured", "no search"
-]
+    "gain", "no gain", "loss", "cannot be deployed", "not verified", "nothing found",
+    "not measured", "no search",
+]  # fmt: skip
 Reason = Literal[
     "constraint broken",
     "constraint unknown",
@@ -84,6 +86,7 @@ class Claim:
     says which changes of the winner were taken back. `trades` are better configs that break one
     default limit. `verdict` is that of the verification. `disturbed_of` is the number of disturbed
     runs of the verification, and of all its runs. `own_base`: the baseline is the user's file.
+    `rehearsal` is that of the files of the trial; with "cannot be deployed", it failed.
     """
 
     study: str
@@ -131,6 +134,7 @@ class Claim:
     verdict: Verdict | None = None
     disturbed_of: tuple[int, int] | None = None
     own_base: bool = False
+    rehearsal: Rehearsal | None = None
 
     def __repr__(self) -> str:
         """Return study and status; all fields would be pages of text."""
@@ -255,6 +259,7 @@ def claim_of(view: StudyView) -> Claim:
         verdict=verdict,
         disturbed_of=verification.disturbed if verification else None,
         own_base=view.own_base,
+        rehearsal=view.rehearsal,
     )
 
 
@@ -288,6 +293,8 @@ def _undo(view: StudyView, status: Status) -> str | None:
 
 def _status(view: StudyView, verdict: Verdict | None) -> Status:
     if verdict is not None:
+        if verdict.claim == "gain" and view.rehearsal is not None and not view.rehearsal.passed:
+            return "cannot be deployed"
         worse = verdict.objective != UNKNOWN and verdict.objective.low > 1
         return "loss" if worse else verdict.claim
     if view.best_trial is not None:

@@ -20,6 +20,7 @@ FLAGS = {
     "warm_start": "--warm-start",
     "trials": "--trials", "budget": "--budget", "until": "--until", "pairs": "--pairs",
     "study": "--study", "seed": "--seed", "simplify": "--simplify",
+    "new_store": "--new-store", "one_way": "--one-way",
 }  # fmt: skip
 """The flag of `lsmtune tune` for each setting that has one."""
 

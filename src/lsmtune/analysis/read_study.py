@@ -102,6 +102,7 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         assumed_cache_bytes=None if spaces is None else assumed_cache_bytes(spec, spaces.ground),
         all_sizes_scale=study.rule is not None,
         own_base=spec.base is not None,
+        rehearsal=None if number is None else history.rehearsal(number),
         hosts=hosts_of(home, study, history),
     )
 

@@ -13,6 +13,7 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.trials import Judgement, OnlineChange, Origin, Role, Status
 from lsmtune.verdict import LimitCheck, Pair, Verdict
 from lsmtune.workloads import Workload
@@ -183,7 +184,8 @@ class StudyView:
     contain the size of the block cache and the user did not give it. `all_sizes_scale`: the caches
     of a trial scale too, and the memory limit applies at full size (see rule.py). `simplification`
     is set if the winner was simplified. `trades` are better configs that break one default limit.
-    `own_base`: the baseline is the user's file. `families` are the column families of that file,
+    `own_base`: the baseline is the user's file. `rehearsal` is that of the files of `best`.
+    `families` are the column families of that file,
     the tuned one first. `hosts` are the hosts that were used; empty if all runs were on the machine
     of the command.
     """
@@ -228,6 +230,7 @@ class StudyView:
     simplification: Simplification | None = None
     trades: tuple[Trade, ...] = ()
     own_base: bool = False
+    rehearsal: Rehearsal | None = None
     hosts: tuple[HostUse, ...] = ()
 
     @property

@@ -1,6 +1,6 @@
 """Work of `lsmtune export`: the files to deploy and to undo."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -14,6 +14,7 @@ from lsmtune.errors import Argument, Message, ParseError, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.report.export_notes import ascii_text, export_notes
+from lsmtune.report.text.rehearsal_text import rehearsal_sentence
 from lsmtune.report.text.words import sentence_start
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import preset_start
@@ -32,6 +33,7 @@ class Deployment:
     name: str
     options: Exported
     back: Exported
+    changed: tuple[str, ...]
 
 
 def deployment(record: StudyRecord, view: StudyView, claim: Claim | None = None) -> Deployment:
@@ -42,7 +44,14 @@ def deployment(record: StudyRecord, view: StudyView, claim: Claim | None = None)
     form = format_to_deploy(view.engine)
     _check_trial(view)
     exporter = _Exporter(record, view, claim or claim_of(view))
-    return Deployment(form.file_name, *(exporter.file(form, None, back=b) for b in (False, True)))
+    options, undo = (exporter.file(form, None, back=back) for back in (False, True))
+    return Deployment(form.file_name, options, undo, exporter.changed())
+
+
+def with_changes(record: StudyRecord, view: StudyView, claim: Claim, names: Collection[str]) -> str:
+    """Return the file to deploy in which only these of the changed options change."""
+    form = format_to_deploy(view.engine)
+    return _Exporter(record, view, claim).file(form, None, back=False, only=names).text
 
 
 def exported(
@@ -106,6 +115,9 @@ def _check_trial(view: StudyView) -> None:
 
 def _check_claim(view: StudyView, claim: Claim) -> None:
     """Raise UserError if pairs of runs did not prove a gain, unless the user picked the trial."""
+    rehearsal = claim.rehearsal
+    if rehearsal is not None and not rehearsal.passed:
+        raise UserError(f"study {view.name!r}: nothing to export; {rehearsal_sentence(rehearsal)}")
     if claim.status in ("no gain", "loss") and not claim.picked:
         raise UserError(
             f"study {view.name!r}: nothing to export; {claim.pairs} pairs of runs did not prove a "
@@ -130,13 +142,24 @@ class _Exporter:
         self._base = self._ground.base
         self._begun = preset_start(self._spec, self._ground)
 
-    def file(self, form: ExportFormat, base: Path | None, *, back: bool) -> Exported:
-        """Return the exported file."""
-        config = self._base_run().config
-        of_store = without_load(dict(config))
-        tuned = (*of_store, *(name for name in self._begun if name not in of_store))
-        old = {**self._full_size(config), **self._own_of_begun()}
+    def changed(self) -> tuple[str, ...]:
+        """Return the names of the options that the exported file changes."""
+        old, new = self._old(), self._full_size(self._best_run().config)
+        return tuple(name for name in self._tuned() if new[name] != old[name])
+
+    def file(
+        self,
+        form: ExportFormat,
+        base: Path | None,
+        *,
+        back: bool,
+        only: Collection[str] | None = None,
+    ) -> Exported:
+        """Return the exported file; with `only`, other options keep their old values."""
+        tuned, old = self._tuned(), self._old()
         new = self._full_size(self._best_run().config)
+        if only is not None:
+            new = {name: new[name] if name in only else old[name] for name in new}
         before, after = (new, old) if back else (old, new)
         changed = {name: after[name] for name in tuned if after[name] != before[name]}
         # The user's own file has the values of the baseline already.
@@ -158,6 +181,14 @@ class _Exporter:
             return form.write(export)
         except ParseError as error:
             raise UserError(Argument("base", base), ": ", error.message) from error
+
+    def _tuned(self) -> tuple[str, ...]:
+        of_store = without_load(dict(self._base_run().config))
+        return (*of_store, *(name for name in self._begun if name not in of_store))
+
+    def _old(self) -> Settings:
+        """Return the values of the baseline at full size."""
+        return {**self._full_size(self._base_run().config), **self._own_of_begun()}
 
     def _user_heading(
         self, form: ExportFormat, export: Export, base: Path | None, *, back: bool

@@ -50,7 +50,7 @@ def online_files(record: StudyRecord, kept: Config) -> Deployment:
         heading=heading(_KEPT, *(scale if changes else [])),
     )
     back = replace(options, old=options.new, new=options.old, written={}, heading=heading(_BACK))
-    return Deployment(form.file_name, form.write(options), form.write(back))
+    return Deployment(form.file_name, form.write(options), form.write(back), tuple(changes))
 
 
 def online_export(

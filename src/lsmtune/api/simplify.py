@@ -4,14 +4,15 @@ from pathlib import Path
 
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
+from lsmtune.api.deployable import files_of
 from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import result_of
 from lsmtune.store.home import Home
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
+from lsmtune.study.rehearse import verify_deployable
 from lsmtune.study.simplify import simplify_winner
-from lsmtune.study.verify import verify_contenders
 
 
 def simplify(
@@ -38,6 +39,6 @@ def simplify(
             session_on(used, opened, prepared, observer, accept_noise=accept_noise) as session,
         ):
             simplify_winner(session)
-            verify_contenders(session)
+            verify_deployable(session, files_of, observer)
         result = result_of(opened, session.record)
         return Finished(result, write_results(opened, result, observer))

@@ -5,6 +5,7 @@ from pathlib import Path
 from shlex import quote
 
 from lsmtune.analysis.deploy import home_flag
+from lsmtune.api.deployable import files_of
 from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
@@ -22,11 +23,11 @@ from lsmtune.study.looking import WorkLeft
 from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, open_session, prepare, rule_of_new
+from lsmtune.study.rehearse import verify_deployable
 from lsmtune.study.same_system import system_notes
 from lsmtune.study.search import repeat_finalists, search
 from lsmtune.study.session import Session
 from lsmtune.study.simplify import simplify_new_winner
-from lsmtune.study.verify import verify_contenders
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Role
 
@@ -74,7 +75,7 @@ def _run(study: Session, observer: Observer) -> None:
     if study.spec.simplify:
         simplify_new_winner(study)
     if study.spec.pairs:
-        verify_contenders(study)
+        verify_deployable(study, files_of, observer)
 
 
 def _already_done(prepared: Prepared, home: Path, observer: Observer) -> Finished | None:

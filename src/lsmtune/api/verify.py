@@ -7,6 +7,7 @@ from typing import Any
 
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
+from lsmtune.api.deployable import files_of
 from lsmtune.api.on_hosts import OnHosts, opened_hosts
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import result_of
@@ -18,6 +19,7 @@ from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.larger import SPARE, VerificationPlan, verification_plan, workload_at
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, open_session, prepare
+from lsmtune.study.rehearse import rehearse
 from lsmtune.study.session import Session
 from lsmtune.study.verify import chosen
 from lsmtune.study.verify import verify as run_verification
@@ -71,9 +73,17 @@ def verify(
             if scale != study.spec.scale:
                 observer.remark(plan_text(plan, scale))
             run_verification(study, scale, workload, asked.trial, asked.pairs)
+            _rehearse(study, asked.trial, observer)
         result = result_of(opened, study.record, asked.trial)
         winner = result if asked.trial is None else result_of(opened, study.record)
         return Finished(result, write_results(opened, winner, observer))
+
+
+def _rehearse(study: Session, trial: int | None, observer: Observer) -> None:
+    """Rehearse the files of the verified trial if its gain is proven."""
+    number = chosen(study, trial).number
+    if number in study.history.proven:
+        rehearse(study, number, lambda opened: files_of(opened, trial), observer)
 
 
 def plan_verification(

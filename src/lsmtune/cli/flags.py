@@ -172,4 +172,7 @@ Simplify = Annotated[
     key_flag("simplify", "--simplify/--no-simplify", panel=_CHECKS, default="simplify"),
 ]
 
+NewStore = Annotated[bool, key_flag("new_store", "--new-store", panel=_GOAL)]
+OneWay = Annotated[bool, key_flag("one_way", "--one-way", panel=_GOAL)]
+
 Online = Annotated[bool, key_flag("online", "--online")]

@@ -26,8 +26,10 @@ from lsmtune.cli.flags import (
     Limits,
     Memory,
     NewBaseline,
+    NewStore,
     NewStudy,
     Objectives,
+    OneWay,
     OnHosts,
     Online,
     Optimizer,
@@ -79,6 +81,8 @@ def tune(
     limit: Limits = None,
     memory: Memory = None,
     deploy_cores: DeployCores = None,
+    new_store: NewStore = False,
+    one_way: OneWay = False,
     optimizer: Optimizer = None,
     as_published: AsPublished = False,
     warm_start: WarmStart = None,
@@ -115,6 +119,7 @@ def tune(
         "until": until, "deploy_cores": deploy_cores, "simplify": simplify, "limits": limit or None,
         "budget": budget, "warm_start": warm_start or None, "trials": trials, "program": program,
         "scale": scale, "optimizer": optimizer, "objective": objective or None, "knobs": knobs,
+        "new_store": new_store or None, "one_way": one_way or None,
     }  # fmt: skip
     request = Request(
         place="lsmtune tune", study_file=study_file, keys=keys, workload=workload, num=num,

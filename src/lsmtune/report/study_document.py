@@ -146,6 +146,8 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "undo": claim.undo,
         "trades": [_trade(trade) for trade in claim.trades],
         "simplified": claim.simplification and _simplification(claim.simplification),
+        "rehearsal": claim.rehearsal
+        and {**claim.rehearsal.model_dump(mode="json"), "passed": claim.rehearsal.passed},
     }
 
 

@@ -273,7 +273,7 @@ class History:
         """The Pareto front within the limits; see `pareto_front`."""
         return pareto_front(self.candidates, self.objective)
 
-    # Verification and winner.
+    # Verification, rehearsal and winner.
 
     def rehearsal(self, number: int) -> Rehearsal | None:
         """Return the newest rehearsal of the files of a trial; None without one."""

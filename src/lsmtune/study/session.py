@@ -74,6 +74,8 @@ class Session:
         )
         self._pool: Pool = self._runner
         self.is_on_hosts = hosts is not None
+        self.engine = engine
+        self.is_looking = False
         self.times_matter = engine.times_matter
         if hosts is not None:
             self._pool = HostsPool(
@@ -87,6 +89,7 @@ class Session:
 
     def only_look(self) -> None:
         """Run nothing from now on: raise WorkLeft where a run would begin."""
+        self.is_looking = True
         self._pool = LookingPool(self._measured_hosts)
 
     def _measured_hosts(self) -> set[str | None]:

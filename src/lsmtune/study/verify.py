@@ -68,12 +68,14 @@ def verify_contenders(study: Session) -> None:
 
     Three runs may keep a limit that twelve runs break. Then the next candidate is verified, but no
     third one: among many, one would win by luck. After a simplification, the two candidates are the
-    simple config and the raw winner.
+    simple config and the raw winner. A config that failed in its rehearsal is no candidate.
     """
-    simplified = study.history.current_simplified
-    if simplified is not None and simplified.simple is not None:
+    simplified, contenders = study.history.current_simplified, study.history.contenders
+    if simplified is not None and simplified.simple is not None and len(contenders) > 1:
         _verify_simple(study)
         return
+    if study.history.not_deployable and study.history.proven & {c.trial.number for c in contenders}:
+        return  # another config that is proven comes next
     verified: set[int] = set()
     for wanted in range(1, MOST_CONTENDERS + 1):
         repeat_finalists(study, wanted)

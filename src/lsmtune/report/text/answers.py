@@ -9,6 +9,7 @@ from lsmtune.analysis.trades import LEAST_COST, Cost
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.report.text.constraint_text import bound_text
+from lsmtune.report.text.rehearsal_text import rehearsal_sentence
 from lsmtune.report.text.words import TIMES, Ratio, counted, label, listed, metric_value, number
 
 _SHOWN = 5
@@ -21,12 +22,16 @@ Answer = tuple[str, str]
 
 def answers(claim: Claim) -> Iterator[Answer]:
     """Yield gain, cost and trust of a claim about a winner; nothing for other claims."""
-    if claim.status not in ("gain", "no gain", "loss", "not verified") or claim.unfinished:
+    if claim.unfinished or claim.status not in (
+        "gain", "no gain", "loss", "cannot be deployed", "not verified"
+    ):  # fmt: skip
         return
     yield ("gain" if claim.gain else "result"), _result(claim)
     deployed = "" if claim.gain or not claim.costs else f"if you deployed trial {claim.trial}: "
     yield "cost", f"{deployed}{_cost(claim)}"
     yield "trust", _GAP.join(_trust(claim))
+    if claim.rehearsal is not None:
+        yield "deploy", rehearsal_sentence(claim.rehearsal)
 
 
 def _result(claim: Claim) -> str:

@@ -12,6 +12,7 @@ from lsmtune.report.text.answers import Answer, answers
 from lsmtune.report.text.constraint_text import constraint_cell, limit_text, measured_text
 from lsmtune.report.text.headline_text import headline_of, percent
 from lsmtune.report.text.memory_text import assumed_cache_text, memory_sentence, small_tree_text
+from lsmtune.report.text.rehearsal_text import rehearsal_notes
 from lsmtune.report.text.replaced_text import replaced_texts
 from lsmtune.report.text.simplification_text import simplification_sentences
 from lsmtune.report.text.step_text import StepText, step_text
@@ -98,9 +99,8 @@ def _summary(claim: Claim) -> str:
         return f"The study has {counted(claim.searched, 'trial')}."
     picked = ", which you picked," if claim.picked else ""
     trial = f"trial {claim.trial}"
-    subject = (
-        f"The gain of {trial}{picked} is" if claim.gain else f"Trial {claim.trial}{picked} was"
-    )
+    has_gain = claim.status in ("gain", "cannot be deployed")
+    subject = f"The gain of {trial}{picked} is" if has_gain else f"Trial {claim.trial}{picked} was"
     return (
         f"{subject} verified at scale {claim.scale} in {counted(claim.pairs, 'pair')} of runs. "
         f"Each pair is one run of {trial} and one of the baseline with the same seed."
@@ -227,6 +227,8 @@ def _details(claim: Claim) -> Iterator[str]:
         yield objective
     if claim.simplification is not None:
         yield from simplification_sentences(claim.simplification)
+    if claim.rehearsal is not None:
+        yield from rehearsal_notes(claim.rehearsal)
     if claim.memory is not None:
         yield memory_sentence(claim.memory)
     if claim.front:

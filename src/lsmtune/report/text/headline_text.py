@@ -6,6 +6,7 @@ from lsmtune.analysis.claim import Claim, Status
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.report.text.constraint_text import bound_text
+from lsmtune.report.text.rehearsal_text import deployment_problem
 from lsmtune.report.text.trade_text import best_gain, excess_text
 from lsmtune.report.text.words import TIMES, counted, label, sentence_start
 
@@ -35,6 +36,8 @@ def headline_of(claim: Claim) -> str:
         return sentence_start(text) if scale is None else f"At {scale} of the size: {text}"
     if (trade := _trade(claim)) is not None:
         return sentence_start(trade)
+    if claim.rehearsal is not None and not claim.rehearsal.passed and claim.trial is not None:
+        return f"Cannot be deployed: {deployment_problem(claim.rehearsal)}"
     whose = "the picked" if claim.picked else "the"
     texts: dict[Status, str] = {
         "loss": f"Loss: {_objective(claim)}",
