@@ -176,6 +176,21 @@ def test_published_presets_and_full_size_engines_have_no_rule() -> None:
     assert new_rule(make_spec({"engine": "myrocks"}, "here"), 2) == SizeRule(cores=2)
 
 
+@pytest.mark.parametrize(
+    ("words", "allowed"),
+    [({}, {7}), ({"one_way": True}, {7, 8}), ({"new_store": True}, set(range(2, 9)))],
+)
+def test_search_tries_only_levels_that_an_existing_store_survives(
+    words: dict[str, bool], allowed: set[int]
+) -> None:
+    space = knob_space(spec_of(knobs="num_levels", **words), ground())
+    rng = np.random.default_rng(1)
+    tried = {space.sample(rng)["num_levels"] for _ in range(100)}
+    assert tried <= allowed
+    assert len(tried) == min(len(allowed), len(space.knobs[0].grid))
+    assert space.adopted({"num_levels": 3})["num_levels"] in allowed
+
+
 def test_config_that_a_smaller_tree_cannot_have_is_refused() -> None:
     spec, here = spec_of(knobs="write_buffer_size,max_write_buffer_number", scale="1/64"), ground()
     config = knob_space(spec, here).default()
