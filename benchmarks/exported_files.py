@@ -35,7 +35,7 @@ from lsmtune.engines.libraries.installed import (  # noqa: E402
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION  # noqa: E402
 from lsmtune.engines.read_back import is_as_wanted  # noqa: E402
 from lsmtune.engines.registry import engine_of  # noqa: E402
-from lsmtune.engines.rocksdb.driver.option_string import option_string  # noqa: E402
+from lsmtune.engines.rocksdb.option_string import option_string  # noqa: E402
 from lsmtune.engines.rocksdb.options import (  # noqa: E402
     read_settings,
     rendered_options,

@@ -16,10 +16,10 @@ from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.driver.client import Client, Event
 from lsmtune.engines.rocksdb.driver.live import serve
-from lsmtune.engines.rocksdb.driver.option_string import NOT_READ, option_string
 from lsmtune.engines.rocksdb.driver.output import load_output, probe_output
 from lsmtune.engines.rocksdb.driver.plans import LOAD, endless_plan, load_plan, probe_plan
 from lsmtune.engines.rocksdb.engine import RocksDB
+from lsmtune.engines.rocksdb.option_string import NOT_READ, option_string
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.engines.rocksdb.watching import settled_log
