@@ -50,7 +50,7 @@ UNSCALED = {
 
 def ground(cores: int = 2, **changes: Value) -> Ground:
     base: Settings = {**CATALOGUE.defaults(1), "cache_size": 32 * MIB, **changes}
-    return Ground(CATALOGUE, Base(options="", settings=base), 20_000, SizeRule(cores=cores))
+    return Ground(CATALOGUE, Base(options="", settings=base), 20_000, SizeRule(cores=cores, existing_store=True))
 
 
 def spec_of(**given: object) -> StudySettings:
@@ -172,8 +172,9 @@ def test_published_presets_and_full_size_engines_have_no_rule() -> None:
         assert new_rule(spec_of(knobs=preset), 2) is None
     assert new_rule(make_spec({"engine": "embedded"}, "here"), 2) is None
     assert new_rule(make_spec({"engine": "tikv"}, "here"), 2) is None
-    assert new_rule(spec_of(), 2) == SizeRule(cores=2)
-    assert new_rule(make_spec({"engine": "myrocks"}, "here"), 2) == SizeRule(cores=2)
+    assert new_rule(spec_of(), 2) == SizeRule(cores=2, existing_store=True)
+    myrocks = make_spec({"engine": "myrocks"}, "here")
+    assert new_rule(myrocks, 2) == SizeRule(cores=2, existing_store=True)
 
 
 @pytest.mark.parametrize(

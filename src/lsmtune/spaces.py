@@ -123,7 +123,7 @@ def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fra
     )
     limit = replace(limit, limit_bytes=limit_bytes)
     version = ground.rocksdb_version or USUAL_VERSION
-    rules = catalogue.rules if published else _store_rules(spec, catalogue)
+    rules = catalogue.rules if published else _store_rules(spec, ground, catalogue)
     space = KnobSpace(
         knobs, base, ground.open_files, limit, advice, codecs, version,
         names=catalogue.names, rules=rules,
@@ -131,13 +131,13 @@ def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fra
     return space.fitted()
 
 
-def _store_rules(spec: StudySettings, catalogue: Catalogue) -> Rules:
+def _store_rules(spec: StudySettings, ground: Ground, catalogue: Catalogue) -> Rules:
     """Return the rules of an engine, and those of a store that exists.
 
     Experiments measure what they are told, and online tuning never opens a store again.
     """
     is_search = not (spec.screen or spec.sweep or spec.online)
-    if spec.new_store or not is_search or not catalogue.is_rocksdbs:
+    if spec.new_store or not is_search or not (ground.rule and ground.rule.existing_store):
         return catalogue.rules
     more = existing_rules(one_way=bool(spec.one_way))
     return replace(catalogue.rules, refusals=(*catalogue.rules.refusals, *more))
@@ -190,7 +190,7 @@ def new_rule(spec: StudySettings, cores: int) -> SizeRule | None:
     """Return the rule of a new study; None for a published preset, and for full-size engines."""
     engine = ENGINES[spec.engine]
     is_published = engine.catalogue().is_published(spec.knobs)
-    return None if is_published or engine.full_size else SizeRule(cores=cores)
+    return None if is_published or engine.full_size else SizeRule(cores=cores, existing_store=True)
 
 
 def stored_rule(spec: StudySettings, rule: SizeRule | None) -> dict[str, Any] | None:

@@ -26,7 +26,7 @@ from lsmtune.knobs.option_text import (
     read_value,
     statements,
 )
-from lsmtune.knobs.types import Knob, Settings, Value, value_text
+from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.options_file import parse_options, replace_options
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import BYTES_PER_SYNC
@@ -69,7 +69,7 @@ class Options(ExportFormat):
                 " to yours, or use ",
                 Argument("form", "db_bench", "--format db_bench"),
             )
-        return UserFile(_for_deployment(base.options, new_store=bool(spec.new_store)))
+        return UserFile(_for_deployment(base.options))
 
     def differences(self, export: Export, wanted: Settings) -> Differences:
         """Return the keys of the OPTIONS file that do not have the wanted values."""
@@ -114,18 +114,13 @@ class DbBenchFlags(ExportFormat):
         return Exported(comment(export.heading) + "".join(lines))
 
 
-def _for_deployment(options: str, *, new_store: bool) -> str:
-    """Return RocksDB's own OPTIONS for a store that exists, or for a new one.
+def _for_deployment(options: str) -> str:
+    """Return RocksDB's own OPTIONS so that they also open a store that exists.
 
-    RocksDB wrote them when lsmtune made a store, so they say that the store must not exist.
+    RocksDB wrote them when lsmtune made a store, so they may say that the store must not exist.
     """
-    made = {"create_if_missing": new_store, "create_missing_column_families": new_store,
-            "error_if_exists": False}  # fmt: skip
-    present = parse_options(options).sections.get(DATABASE_SECTION, {})
-    return replace_options(
-        options,
-        {(DATABASE_SECTION, k): value_text(v) for k, v in made.items() if k in present},
-    )
+    place = DATABASE_SECTION, "error_if_exists"
+    return replace_options(options, {place: "false"}) if "error_if_exists" in options else options
 
 
 def _as_options_file(file: UserFile) -> UserFile:

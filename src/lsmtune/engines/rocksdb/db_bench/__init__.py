@@ -13,7 +13,7 @@ from lsmtune.engines.rocksdb.db_bench.loads import Phase, build_phase, load_phas
 from lsmtune.engines.rocksdb.db_bench.output import load_output, probe_output
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.engines.rocksdb.watching import settled_log
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.db_bench import parse_banner
@@ -47,7 +47,9 @@ class DbBench:
         if found is None:
             raise UserError(
                 f"program {self._program}: RocksDB is a part of this program, so lsmtune cannot "
-                "open a store with the exported file; name the library with --library"
+                "open a store with the exported file; ",
+                Argument("library", flag="--library"),
+                " names a library that can",
             )
         return found
 
