@@ -58,6 +58,12 @@ cargo-test:
 pytest:
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(MARKED) $(ARGS)
 
+# The numeric tests under the kernels of OpenBLAS that old and new processors run.
+# ARGS="--only Haswell tests/learning" chooses kernels and tests.
+.PHONY: kernels
+kernels: $(SETUP)
+	@$(BIN)/python scripts/kernels.py $(ARGS)
+
 # The wheels of lsmtune and of its native module, for x86-64, in dist/.
 .PHONY: wheels
 wheels: $(STAMP)

@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
 sys.path[:0] = [str(ROOT / "src"), *(str(TESTS / name) for name in ("report", "recipes", "."))]
 
+from fakes.studies import opener  # noqa: E402
 from lsmtune.analysis.importance import find_importance, runs_of  # noqa: E402
 from lsmtune.batch import BatchLine  # noqa: E402
 from lsmtune.cli.main import run as command  # noqa: E402
@@ -38,8 +39,6 @@ from lsmtune.report.overview_page import render_overview  # noqa: E402
 from lsmtune.report.page import render_page  # noqa: E402
 from lsmtune.spec import StudySettings  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
-from lsmtune.study.runner import Listener  # noqa: E402
-from lsmtune.testing.scripted import ScriptedEngine  # noqa: E402
 from lsmtune.workloads import Workload  # noqa: E402
 
 SWEEP = """\
@@ -229,25 +228,16 @@ def _reproductions(scratch: Path) -> Iterator[tuple[str, str]]:
             yield name, make(home)
 
 
-@contextmanager
-def _silent(_: StudySettings) -> Iterator[Listener]:
-    yield lambda _: None
-
-
 def _sst_size(home: Home) -> str:
     tests, recipe = import_module("test_sst_size"), "lsmtune.recipes.sst_size"
     script = tests.planted("memtables")
-    results = import_module(f"{recipe}.study").run(
-        Asked(), home, _silent, lambda spec: ScriptedEngine(script, spec.engine)
-    )
+    results = import_module(f"{recipe}.study").run(Asked(), home, opener(home, script))
     return str(import_module(f"{recipe}.page").render_sst_size(results))
 
 
 def _compaction_style(home: Home) -> str:
     tests, recipe = import_module("test_compaction_style"), "lsmtune.recipes.compaction_style"
-    results = import_module(f"{recipe}.study").run(
-        Asked(), home, _silent, lambda spec: ScriptedEngine(tests.planted, spec.engine)
-    )
+    results = import_module(f"{recipe}.study").run(Asked(), home, opener(home, tests.planted))
     return str(import_module(f"{recipe}.page").render_compaction_style(results))
 
 
@@ -255,24 +245,20 @@ def _autotikv(home: Home) -> str:
     tests, recipe = import_module("test_autotikv"), "lsmtune.recipes.autotikv"
     study = import_module(f"{recipe}.study")
     with patch.object(study, "OPTIMIZER", "random"), patch.object(study, "TRIALS", tests.ROUNDS):
-        results = study.run(
-            tests.ASKED, home, _silent, lambda spec: ScriptedEngine(tests.planted, spec.engine)
-        )
+        results = study.run(tests.ASKED, home, opener(home, tests.planted))
         return str(import_module(f"{recipe}.page").render_autotikv(results))
 
 
 def _db_bench_study(home: Home) -> str:
     tests, recipe = import_module("test_db_bench_study"), "lsmtune.recipes.db_bench_study"
-    results = import_module(f"{recipe}.study").run(
-        Asked(), home, _silent, lambda spec: ScriptedEngine(tests.planted, spec.engine)
-    )
+    results = import_module(f"{recipe}.study").run(Asked(), home, opener(home, tests.planted))
     return str(import_module(f"{recipe}.page").render_db_bench_study(results))
 
 
 def _jin2022(home: Home) -> str:
     tests, recipe = import_module("test_jin2022"), "lsmtune.recipes.jin2022"
     study = import_module(f"{recipe}.study")
-    results = study.run(tests.PLAN, home, _silent, ScriptedEngine(tests.planted))
+    results = study.run(tests.PLAN, home, opener(home, tests.planted))
     return str(import_module(f"{recipe}.page").render_jin2022(results))
 
 

@@ -36,6 +36,7 @@ def _single(value: object) -> object:
 Told = Annotated[StrictBool | StrictInt | StrictFloat | str, BeforeValidator(_single)]
 """A value in a study file; a size may be a text such as 8MiB."""
 
+_BOOLS = {"true": True, "false": False}
 _FEWEST_LEVELS, _MOST_CELLS = 2, 1000
 
 
@@ -178,6 +179,8 @@ def _value(catalogue: Catalogue, name: str, told: Told) -> Value:
     """Return the knob's value for a given one; UserError with the allowed values otherwise."""
     knob = _knob(catalogue, name)
     value: Value = told
+    if isinstance(told, str) and knob.kind == "bool":
+        value = _BOOLS.get(told, told)
     if isinstance(told, str) and knob.unit == "bytes":
         value = parse_size(told, f"sweep: {name}")
     if isinstance(value, int) and not isinstance(value, bool) and isinstance(knob.default, float):

@@ -17,12 +17,13 @@ from lsmtune.knobs.memory import MemoryLimit, Records, memtable_limit
 from lsmtune.knobs.rules.base import USUAL_VERSION, Rules
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.threads import with_cores
-from lsmtune.knobs.types import Config, Knob, Settings
+from lsmtune.knobs.types import Config, Knob, Settings, Value
 from lsmtune.limits import Limit
 from lsmtune.objective import Metrics
 from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.spec import LOAD_KNOBS, Ground, StudySettings
 from lsmtune.spec_defaults import CACHE
+from lsmtune.study_keys import VERSION
 from lsmtune.units import format_bytes, parse_size
 
 _CACHE_BELOW, _CACHE_ABOVE = 16, 4
@@ -73,6 +74,10 @@ class KnobSpaces:
                     )
             found[version] = knob_space(spec, replace(ground, base=base))
         return found
+
+    def of(self, values: Mapping[str, Value]) -> KnobSpace:
+        """Return the knob space of the version that the values name, or the only one."""
+        return self.of_versions.get(str(values.get(VERSION)), self.at())
 
     def check(self) -> None:
         """Raise UserError if knobs, memory limit or scale do not fit."""

@@ -49,10 +49,16 @@ def design(rng: np.random.Generator, number: int) -> dict[str, Any]:
 
 
 def statsmodels_says(case: dict[str, Any]) -> dict[str, Any]:
-    """Rank, coefficients, intervals and F test of statsmodels."""
+    """Rank, coefficients, fitted values, intervals and F test of statsmodels.
+
+    It gets columns of length 1, because it does not scale them.
+    """
     from statsmodels.regression.linear_model import OLS  # noqa: PLC0415 - only to record
 
     matrix, outcome = np.array(case["matrix"]), np.array(case["outcome"])
+    lengths = np.linalg.norm(matrix, axis=0)
+    lengths[lengths == 0] = np.inf
+    matrix /= lengths
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         full = OLS(outcome, matrix).fit()
@@ -62,8 +68,9 @@ def statsmodels_says(case: dict[str, Any]) -> dict[str, Any]:
         "rank": int(full.model.rank),
         "freedom": int(full.df_resid),
         "squares": float(full.ssr),
-        "params": full.params.tolist(),
-        "intervals": full.conf_int().tolist(),
+        "params": (full.params / lengths).tolist(),
+        "fitted": full.fittedvalues.tolist(),
+        "intervals": (full.conf_int() / lengths[:, None]).tolist(),
         "p": float(full.compare_f_test(reduced)[1]) if added else 1.0,
     }
 
@@ -77,6 +84,7 @@ def lsmtune_says(case: dict[str, Any]) -> dict[str, Any]:
         "freedom": full.freedom,
         "squares": full.squares,
         "params": full.params.tolist(),
+        "fitted": (matrix @ full.params).tolist(),
         "intervals": [full.interval(place) for place in range(matrix.shape[1])],
         "p": full.p_against(least_squares(outcome, matrix[:, case["reduced"]])),
     }
@@ -87,9 +95,11 @@ def distance(found: dict[str, Any], expected: dict[str, Any]) -> float:
     assert (found["rank"], found["freedom"]) == (expected["rank"], expected["freedom"])
     bounds = np.array(expected["intervals"])
     scale = np.abs(bounds).max(axis=1) + 1e-300
+    fitted = np.array(expected["fitted"])
     return max(
         abs(found["squares"] - expected["squares"]) / expected["squares"],
         abs(found["p"] - expected["p"]) / max(expected["p"], 1e-300),
+        float(np.abs(found["fitted"] - fitted).max() / np.abs(fitted).max()),
         float((np.abs(np.array(found["params"]) - expected["params"]) / scale).max()),
         float((np.abs(np.array(found["intervals"]) - bounds) / scale[:, None]).max()),
     )

@@ -57,6 +57,16 @@ def test_every_page_has_one_headline_and_unique_identifiers(pages: dict[str, str
         assert len(ids) == len(set(ids))
 
 
+@pytest.mark.slow
+def test_the_script_renders_every_kind_of_page(script: ModuleType, tmp_path: Path) -> None:
+    names = {path.stem for path in script.render_all(tmp_path) if path.stat().st_size}
+    assert {name for name in names if name.startswith("reproduce-")} == {
+        f"reproduce-{name}"
+        for name in ("sst-size", "compaction-style", "autotikv", "db-bench-study", "jin2022")
+    }
+    assert {"study", "studies", "inspect", "importance", "compare"} <= names
+
+
 def test_pages_are_the_same_when_rendered_again(script: ModuleType, pages: dict[str, str]) -> None:
     assert script._comparison() == pages["compare"]
 

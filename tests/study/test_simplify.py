@@ -14,6 +14,7 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.report.study_document import show_document
+from lsmtune.report.text.simplification_text import simplification_sentences
 from lsmtune.spaces import new_rule, stored_rule
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
@@ -212,9 +213,14 @@ def test_fewer_changes_that_break_a_constraint_are_not_taken(home: Home) -> None
         assert changes(study, found.simple) < changes(study, found.raw)
 
 
-def test_at_most_five_runs_are_repeated_because_others_disturb(home: Home) -> None:
+@pytest.mark.parametrize("quiet_runs", [0, 2])
+def test_at_most_five_runs_are_repeated_because_others_disturb(home: Home, quiet_runs: int) -> None:
+    left = quiet_runs
+
     def script(spec: TrialSpec) -> TrialResult:
-        others = 50.0 if spec.seed >= SIMPLIFY_SEED else 0.0
+        nonlocal left
+        left -= spec.seed >= SIMPLIFY_SEED
+        others = 50.0 if left < 0 else 0.0
         return measured(**{**Script()(spec).metrics, "others_cpu_percent": others})
 
     with opened(home, script) as study:
@@ -223,7 +229,49 @@ def test_at_most_five_runs_are_repeated_because_others_disturb(home: Home) -> No
         simplify_new_winner(study)
         statuses = [trial.result.status for trial in study.trials()[first:]]
         assert statuses.count(Status.DISTURBED) == 5
-        assert study.stored.simplified is not None
+        found = study.stored.simplified
+        assert found is not None
+        assert found.ended_early == study.trials()[-1].number
+        view = read_study(home, "s")
+        assert show_document(view)["claim"]["simplified"]["ended_early"]
+        shown = view.simplification
+        assert shown is not None
+        assert "lsmtune simplify s" in str(shown.command)
+        assert any(str(shown.command) in text for text in simplification_sentences(shown))
+        left = 1000
+        verify_contenders(study)
+        simplify_winner(study)
+        verify_contenders(study)
+        found = study.stored.simplified
+        assert found.ended_early is None
+        assert found.simple is not None
+        assert changes(study, found.simple) == set(GAINS)
+        best = study.best()
+        assert best is not None
+        assert best.trial.number == found.simple
+
+
+def test_each_change_that_stays_has_its_reason(home: Home) -> None:
+    spacious = IDLE[0]
+
+    def script(spec: TrialSpec) -> TrialResult:
+        gaining = any(spec.settings[name] != DEFAULTS[name] for name in GAINS)
+        space = 20.0 if gaining and spec.settings[spacious] == DEFAULTS[spacious] else 10.0
+        return measured(**{**Script(noise=0.01)(spec).metrics, "live_sst_bytes": space})
+
+    with opened(home, script) as study:
+        run_search(study)
+        simplify_new_winner(study)
+        found = study.stored.simplified
+        assert found is not None
+        left = changes(study, found.simple or found.raw)
+    shown = claim_of(read_study(home, "s")).simplification
+    assert shown is not None
+    assert {part.names: (part.loses, part.limits) for part in shown.needed} == {
+        **{(name,): (True, ()) for name in GAINS}, (spacious,): (False, ("live_sst_bytes",)),
+    }  # fmt: skip
+    assert set(shown.untested) == left - {*GAINS, spacious}
+    assert not shown.ended_early
 
 
 def test_engine_with_trials_of_full_size_is_simplified(home: Home) -> None:

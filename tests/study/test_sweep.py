@@ -118,7 +118,7 @@ def test_cells_that_are_one_config_to_rocksdb_each_have_their_runs(home: Home) -
     assert spec.sweep is not None
     with open_study(home, spec, ScriptedEngine(flat), lambda _: None) as study:
         done = sweep(study, spec.sweep)
-        assert len(done) == len(plan(study, spec.sweep)) == 10
+        assert len(done) == len(plan(study.spaces, spec.sweep)) == 10
 
 
 @pytest.mark.parametrize(
@@ -158,4 +158,12 @@ def test_cells_that_rocksdb_would_refuse_are_not_run(
 ) -> None:
     with pytest.raises(UserError, match=words):
         run(home, make(factors), flat)
-    assert home.trials(home.study("s")) == []
+    assert home.find_study("s") is None  # so the corrected file is not another study
+
+
+def test_texts_of_booleans_are_booleans(home: Home) -> None:
+    factors = {"blobs": {"enable_blob_files": ["false", "true"]}}
+    trials = run(home, make(factors, fixed={"cache_index_and_filter_blocks": "true"}), flat)
+    own = [t.spec.settings["enable_blob_files"] for t in trials if t.role is Role.TRIAL]
+    assert sorted(own) == [False] * (len(own) // 2) + [True] * (len(own) // 2)
+    assert {t.spec.settings["cache_index_and_filter_blocks"] for t in trials} == {True}

@@ -32,7 +32,7 @@ import sys
 from lsmtune.system.lock import host_lock
 with host_lock(lambda sentence: print(sentence, flush=True)):
     print("held", flush=True)
-    sys.stdin.read()
+    sys.stdin.readline()
 """
 
 
@@ -128,6 +128,17 @@ def test_the_host_lock_waits_and_says_so_once() -> None:
         with holding(HOLD_HOST) as second:
             assert f"process {first.process.pid}" in second.said()
             first.let_go()
+            assert second.said() == "held"
+
+
+def test_who_had_the_host_waits_for_the_process_that_is_next() -> None:
+    with holding(HOLD_HOST + HOLD_HOST) as first:
+        assert first.said() == "held"
+        with holding(HOLD_HOST) as second:
+            assert f"process {first.process.pid}" in second.said()
+            assert first.process.stdin is not None
+            print(file=first.process.stdin, flush=True)
+            assert f"process {second.process.pid}" in first.said()
             assert second.said() == "held"
 
 

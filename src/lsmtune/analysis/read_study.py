@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
+from shlex import quote
 from typing import TypeVar
 
 from lsmtune.analysis.continuing import continue_command
@@ -24,6 +25,7 @@ from lsmtune.analysis.trades import trades
 from lsmtune.analysis.trial_views import changes_between, knobs_of, trial_views
 from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
 from lsmtune.analysis.verification_views import verifications_of
+from lsmtune.described import is_of_program
 from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
@@ -85,7 +87,13 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         verifications=verifications_of(history, number),
         front=_front(views, history),
         best_within_limits=_best_within_limits(views, history),
-        simplification=simplification_of(history, number if trial is None else None),
+        simplification=simplification_of(
+            history,
+            number if trial is None else None,
+            None
+            if is_of_program(spec.engine)
+            else f"lsmtune simplify {quote(study.name)}{home_flag(home.path)}",
+        ),
         trades=() if no_search else trades(history, best),
         undecided=_undecided(best, history) if trial is None else (),
         nearest=None if best or no_search else _nearest(views, history),

@@ -18,7 +18,8 @@ from lsmtune.learning.factors import Floats
 class LeastSquares:
     """A fit of n outcomes by p columns of the given `rank`.
 
-    `params` are the coefficients, shape (p,): of all that fit equally well, the shortest.
+    `params` are the coefficients, shape (p,): of all that fit equally well, the shortest where each
+    column has length 1.
     `covariance` is the diagonal of their covariance as a multiple of the noise's variance, shape
     (p,). `squares` is the sum of squared residuals, `freedom` is n - rank.
     """
@@ -52,11 +53,14 @@ def least_squares(outcome: Floats, matrix: Floats) -> LeastSquares:
     """Fit outcomes, shape (n,), by the columns of a matrix, shape (n, p).
 
     The rank counts singular values above n or p (the greater) machine epsilons of the largest, as
-    `numpy.linalg.matrix_rank` does.
+    `numpy.linalg.matrix_rank` does. Columns are scaled to length 1: next to columns of 2^19, the
+    coefficients of small columns would depend on how the processor rounds.
     """
-    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    lengths = np.linalg.norm(matrix, axis=0)
+    lengths[lengths == 0] = np.inf  # the coefficient of an empty column is 0
+    left, values, right = np.linalg.svd(matrix / lengths, full_matrices=False)
     kept = values > values.max() * max(matrix.shape) * np.finfo(float).eps
-    inverse = right[kept].T / values[kept]
+    inverse = right[kept].T / values[kept] / lengths[:, None]
     params = inverse @ (left[:, kept].T @ outcome)
     residuals = outcome - matrix @ params
     rank = int(kept.sum())

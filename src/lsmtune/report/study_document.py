@@ -177,9 +177,13 @@ def _simplification(found: Simplification) -> dict[str, Any]:
                 "runs": part.runs,
                 "value": asdict(part.value),
                 "share": part.share,
+                "loses": part.loses,
+                "limits": list(part.limits),
             }
             for part in found.needed
         ],
+        "untested": list(found.untested),
+        "ended_early": found.ended_early,
     }
 
 

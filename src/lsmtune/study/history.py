@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import log
+from statistics import fmean
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -24,6 +26,7 @@ from lsmtune.store.records import (
 )
 from lsmtune.study.judged import Judged, Values
 from lsmtune.study.ranking import (
+    MOST_LOST_GAIN,
     Candidate,
     Scorer,
     contenders,
@@ -262,6 +265,22 @@ class History:
             return None
         runs = [self.metrics(t) for t in tested if t.config == trial.config]
         return self.scorer.candidate(trial, runs)
+
+    def gain(self, config: Config) -> float:
+        """Return the gain of a raw winner as a logarithm, without the run that selected it."""
+        roles = (Role.REPEAT, Role.SIMPLIFY)
+        runs = [t for role in roles for t in complete_trials(self.runs, role)]
+        return -self._level([run for run in runs if run.config == config])
+
+    def loses_gain(self, runs: Sequence[StoredTrial], raw: Config) -> bool:
+        """Return whether runs with fewer changes lose too much of the raw winner's gain."""
+        gain = self.gain(raw)
+        return self._level(runs) + gain > MOST_LOST_GAIN * gain
+
+    def _level(self, runs: Sequence[StoredTrial]) -> float:
+        """Return the mean logarithm of the objective / baseline over the runs that count."""
+        counted = map(self.metrics, filter(self.counts, runs))
+        return fmean(log(self.objective.value(metrics, self.base)) for metrics in counted)
 
     @property
     def ranked(self) -> list[Candidate]:

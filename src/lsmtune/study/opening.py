@@ -42,6 +42,7 @@ from lsmtune.study.observer import Observer
 from lsmtune.study.online import check_objective
 from lsmtune.study.same_system import check_same_system
 from lsmtune.study.session import Session
+from lsmtune.study.sweep import plan
 from lsmtune.system.host import describe_host, describe_storage, usable_cores
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workdir import scratch, sweep_workdirs, workdir
@@ -121,6 +122,8 @@ def prepare(
     if spec.memory is not None and spec.screen is None and spec.sweep is None and rule is None:
         _check_full_size(spaces)
     spaces.check()
+    if fitting.sweep is not None:
+        plan(spaces, fitting.sweep)  # so a wrong value is found before the study is stored
     return Prepared(fitting, engine, facts, spaces, source)
 
 

@@ -37,6 +37,9 @@ LEAST_PROBABILITY = 0.8
 MOST_CONTENDERS = 2
 """At most this number of configs of a study is verified until the gain of one is proven."""
 
+MOST_LOST_GAIN = 0.1
+"""All changes that are taken back may cost this share of the gain together."""
+
 LEAST_KEPT_GAIN = 0.85
 """The simple config wins if it keeps at least this share of the gain of the raw winner."""
 

@@ -1,6 +1,6 @@
 """An open study: its runs so far, and how a config runs; made under its lock."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -8,8 +8,7 @@ from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
 from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Hosts
-from lsmtune.knobs.space import KnobSpace
-from lsmtune.knobs.types import Config, Settings, Value
+from lsmtune.knobs.types import Config, Settings
 from lsmtune.metrics.definitions import with_formulas
 from lsmtune.objective import Metrics
 from lsmtune.rehearsal import Rehearsal
@@ -25,7 +24,6 @@ from lsmtune.study.looking import LookingPool
 from lsmtune.study.ranking import Candidate
 from lsmtune.study.record import StudyRecord
 from lsmtune.study.runner import REPEATS, Done, Listener, NextJob, Pool, Runner, Task, ignore
-from lsmtune.study_keys import VERSION
 from lsmtune.trials import Protocol, TrialResult, TrialSpec, workload_seed
 from lsmtune.workloads import Workload
 
@@ -97,10 +95,6 @@ class Session:
             return {None}
         aside = {host for host, one in self.history.standings.items() if one.is_set_aside}
         return {run.host for run in self.history.complete_base} - aside
-
-    def space_of(self, values: Mapping[str, Value]) -> KnobSpace:
-        """Return the knob space of the version that the values name, or the only one."""
-        return self.spaces.of_versions.get(str(values.get(VERSION)), self.space)
 
     def run(self, task: Task) -> TrialResult:
         """Run and keep a trial; repeat it if other programs disturb it."""
@@ -178,7 +172,7 @@ class Session:
             limit_s = max(_SHORTEST_LIMIT_S, _SLOWEST_TIMES_BASE * max(base_s))
             limit_s = min(protocol.wall_limit_s, limit_s)
             protocol = protocol.model_copy(update={"wall_limit_s": limit_s})
-        settings = self.space_of(config).settings(config)
+        settings = self.spaces.of(config).settings(config)
         return TrialSpec(
             settings=without_load(settings),
             base_settings=self._base_settings,
@@ -205,5 +199,5 @@ class Session:
         derived = with_formulas(metrics, ENGINES[self.spec.engine].own_metrics)
         if self.ground.rule is None:
             return derived
-        space, scale = self.space_of(task.config), task.scale or self.spec.scale_value
+        space, scale = self.spaces.of(task.config), task.scale or self.spec.scale_value
         return {**derived, MEMORY: full_memory(space, task.config, metrics, scale)}

@@ -8,8 +8,6 @@ accepted config as reference, small losses would add up.
 from collections import deque
 from collections.abc import Sequence
 from itertools import combinations
-from math import log
-from statistics import fmean
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.memory import CACHES, MEMTABLES
@@ -38,8 +36,6 @@ _LEVEL0 = frozenset(
 RUNS_OF_RAW = 2
 """So often the raw winner runs again; these runs do not count as those of simpler configs."""
 _MOST_DISTURBED = 5
-_BUDGET = 0.1
-"""All changes that are taken back may cost this share of the gain together."""
 _UNPROVEN = 1.2816
 """Half of an 80 % interval, in standard deviations."""
 
@@ -76,9 +72,11 @@ def simplify_winner(study: Session) -> None:
         raise UserError(f"study {name!r}: the winner cannot be simplified, because {reason}")
     if study.stored.ended is None:
         raise UserError(f"study {name!r}: the search has not ended; run `lsmtune tune` first")
-    if done is not None and done.simple is not None:
+    is_early = done is not None and done.ended_early is not None
+    if done is not None and done.simple is not None and not is_early:
         return  # only its verification may be unfinished
-    raw = new_winner(study) or proven_winner(study)
+    of_early = study.history.candidate(done.raw) if done is not None and is_early else None
+    raw = of_early or new_winner(study) or proven_winner(study)
     if raw is None:
         raise UserError(f"study {name!r}: it has no winner, so there is nothing to simplify")
     simplify(study, raw)
@@ -99,11 +97,13 @@ def why_not(study: Session) -> str | None:
 def simplify(study: Session, raw: Candidate) -> None:
     """Take back the changes of the raw winner that do not matter, and store the result.
 
-    A simplification that was interrupted continues, and one that has ended is not repeated.
+    A simplification that was interrupted or ended early continues; no other one is repeated.
     """
     found = study.stored.simplified
     if found is None or found.raw != raw.trial.number:
         study.keep_simplified(_Simplification(study, raw).result())
+    elif found.ended_early is not None:
+        study.keep_simplified(_Simplification(study, raw, found.ended_early).result())
 
 
 def units_of(space: KnobSpace, config: Config) -> list[Unit]:
@@ -147,25 +147,29 @@ class _Simplification:
     So an interrupted one continues with the same runs.
     """
 
-    def __init__(self, study: Session, raw: Candidate) -> None:
+    def __init__(self, study: Session, raw: Candidate, after: int = 0) -> None:
+        """Disturbed runs up to the trial `after` do not count: they ended an earlier call."""
         self._study = study
+        self._after = after
+        self._ended_early: int | None = None
         self._raw = raw
         self._start = raw.trial.config
         self._asked: set[Config] = set()
 
     def result(self) -> Simplified:
         """Measure the raw winner again, then take back what does not matter."""
-        nothing = Simplified(raw=self._raw.trial.number, simple=None)
+        number = self._raw.trial.number
         units = units_of(self._study.space, self._start)
         ran = self._run(self._start, RUNS_OF_RAW)
-        if not ran or len(units) < 2 or self._gain() <= 0:  # noqa: PLR2004 - one is the gain
-            return nothing
+        gains = ran and self._study.history.gain(self._start) > 0
+        if not gains or len(units) < 2:  # noqa: PLR2004 - one is the gain
+            return Simplified(raw=number, simple=None, ended_early=self._ended_early)
         found = fewest_changes(self._effects(units), self._loses)
         needed = tuple(
             Without(names=unit, trial=self._first(without)) for unit, without in found.needed
         )
         simple = self._first(found.taken_back) if found.taken_back else None
-        return Simplified(raw=nothing.raw, simple=simple, needed=needed)
+        return Simplified(raw=number, simple=simple, needed=needed, ended_early=self._ended_early)
 
     def _effects(self, units: Sequence[Unit]) -> list[Effect]:
         """Return what a model of all runs of the study predicts of each unit."""
@@ -188,8 +192,7 @@ class _Simplification:
         found = self._study.history.candidate(measured[0].number)
         if found is None or found.kept < min(LEAST_PROBABILITY, self._raw.kept):
             return True
-        gain = self._gain()
-        return self._level(measured) + gain > _BUDGET * gain
+        return self._study.history.loses_gain(measured, self._start)
 
     def _without(self, units: Sequence[Unit]) -> Config | None:
         return without(self._study.space, self._start, units)
@@ -198,18 +201,6 @@ class _Simplification:
         """The number of the first run without these units."""
         config = self._without(units)
         return next(t.number for t in self._runs(config or self._start))
-
-    def _gain(self) -> float:
-        """The gain of the raw winner as a logarithm, without the run that selected it."""
-        trials = self._study.trials()
-        runs = [t for role in (Role.REPEAT, Role.SIMPLIFY) for t in complete_trials(trials, role)]
-        return -self._level([run for run in runs if run.config == self._start])
-
-    def _level(self, runs: Sequence[StoredTrial]) -> float:
-        """The mean logarithm of the objective / baseline over the runs that count."""
-        objective, history = self._study.objective, self._study.history
-        counted = map(history.metrics, filter(history.counts, runs))
-        return fmean(log(objective.value(metrics, history.base)) for metrics in counted)
 
     def _runs(self, config: Config) -> list[StoredTrial]:
         """The complete runs of a config in the simplification."""
@@ -225,6 +216,7 @@ class _Simplification:
             if len(done) >= runs:
                 return True
             if (left := _MOST_DISTURBED - self._disturbed()) < 1:
+                self._ended_early = self._study.trials()[-1].number
                 return False
             at_once = min(runs - len(done), left) if self._study.is_on_hosts else 1
             self._run_missing(config, runs, at_once, left // at_once)
@@ -257,6 +249,7 @@ class _Simplification:
         """The number of runs of this simplification that ran again because others disturbed."""
         return sum(
             trial.role is Role.SIMPLIFY
+            and trial.number > self._after
             and trial.config in self._asked
             and trial.result.status is Status.DISTURBED
             for trial in self._study.trials()

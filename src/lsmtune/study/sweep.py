@@ -10,6 +10,8 @@ import numpy as np
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.types import Config, Settings
+from lsmtune.spaces import KnobSpaces
+from lsmtune.spec import Ground
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.runner import Task
 from lsmtune.study.session import Session
@@ -56,10 +58,10 @@ def sweep(study: Session, experiment: Sweep) -> list[tuple[Step, StoredTrial]]:
     As a part has only some of the cells, the analysis must separate hosts from factors: it has the
     host as a factor. If a host is lost, another one takes the rest of its part.
 
-    UserError when RocksDB would refuse a cell, LsmtuneError when the base cannot be measured.
+    LsmtuneError when the base cannot be measured.
     """
-    steps = plan(study, experiment)
-    base = study.space.settings(_base_config(study, experiment))
+    steps = plan(study.spaces, experiment)
+    base = study.space.settings(_base_config(study.spaces, experiment))
 
     def task(place: int, left: float) -> Task:
         step = steps[place]
@@ -155,14 +157,17 @@ def _outcomes(study: Session, steps: Sequence[Step]) -> list[tuple[Step, StoredT
     return [(step, left.pop(0)) for step in steps if (left := kept.get(step.key))]
 
 
-def plan(study: Session, experiment: Sweep) -> list[Step]:
-    """All runs in their order, the same for the same settings."""
-    configs = _cell_configs(study, experiment)
-    base = _base_config(study, experiment)
+def plan(spaces: KnobSpaces, experiment: Sweep) -> list[Step]:
+    """All runs in their order, the same for the same settings.
+
+    UserError for an invalid value, or a cell that the engine would refuse.
+    """
+    configs = _cell_configs(spaces, experiment)
+    base = _base_config(spaces, experiment)
     return [
         step
         for block in range(experiment.repeats)
-        for step in _block(block, configs, base, study.spec.seed)
+        for step in _block(block, configs, base, spaces.spec.seed)
     ]
 
 
@@ -184,13 +189,12 @@ def _block(
                 yield Step(block, part, cells[at], configs[cells[at]], of_block)
 
 
-def _cell_configs(study: Session, experiment: Sweep) -> dict[tuple[int, ...], Config]:
-    """The config of every cell; UserError where RocksDB would refuse one."""
+def _cell_configs(spaces: KnobSpaces, experiment: Sweep) -> dict[tuple[int, ...], Config]:
     found: dict[tuple[int, ...], Config] = {}
     for cell in experiment.cells():
-        asked = experiment.values(cell, study.ground.catalogue)
-        _check_choices(study, asked)
-        space = study.space_of(asked)
+        asked = experiment.values(cell, spaces.ground.catalogue)
+        _check_choices(spaces.ground, asked)
+        space = spaces.of(asked)
         values = {**space.default(), **asked}
         if violations := space.violations(values):
             told = ", ".join(f"{name} = {values[name]}" for name in experiment.knob_names)
@@ -199,12 +203,12 @@ def _cell_configs(study: Session, experiment: Sweep) -> dict[tuple[int, ...], Co
     return found
 
 
-def _check_choices(study: Session, asked: Settings) -> None:
+def _check_choices(ground: Ground, asked: Settings) -> None:
     """Raise UserError for a value that the version of RocksDB which runs the cell does not have."""
-    version = asked.get(VERSION, study.ground.rocksdb_version)
+    version = asked.get(VERSION, ground.rocksdb_version)
     if version is None:
         return
-    catalogue = study.ground.catalogue.of_version(str(version))
+    catalogue = ground.catalogue.of_version(str(version))
     for name, value in asked.items():
         knob = catalogue.knob(name)
         if knob.choices_since and not knob.allows(value):
@@ -214,10 +218,10 @@ def _check_choices(study: Session, asked: Settings) -> None:
             )
 
 
-def _base_config(study: Session, experiment: Sweep) -> Config:
+def _base_config(spaces: KnobSpaces, experiment: Sweep) -> Config:
     """The base with the fixed settings: what the cells are compared with."""
-    fixed = experiment.fixed_values(study.ground.catalogue)
-    return study.space.canonical({**study.space.default(), **fixed})
+    fixed = experiment.fixed_values(spaces.ground.catalogue)
+    return spaces.at().canonical({**spaces.at().default(), **fixed})
 
 
 def _time(study: Session, left: float) -> str:

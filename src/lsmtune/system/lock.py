@@ -42,7 +42,7 @@ def host_lock(on_wait: Callable[[str], None] | None) -> Iterator[None]:
         FileLock(folder / name, mode=0o666, on_acquired=partial(_write_pid, folder / name))
         for name in (_TURN_LOCK_NAME, _HOST_LOCK_NAME)
     )
-    tell = _Once(on_wait, path)
+    tell = _Once(on_wait)
     try:
         _acquire_patiently(turn, tell)
         try:
@@ -142,16 +142,17 @@ def is_locked(path: Path) -> bool:
 
 
 class _Once:
-    """Tells once that another process has the host lock."""
+    """Tells once who has the lock that this process waits for.
 
-    def __init__(self, on_wait: Callable[[str], None] | None, path: Path) -> None:
+    Who has the turn runs next. The file of the host lock may still name this process then.
+    """
+
+    def __init__(self, on_wait: Callable[[str], None] | None) -> None:
         self._on_wait = on_wait
-        self._path = path
 
-    def __call__(self) -> None:
+    def __call__(self, path: Path) -> None:
         if self._on_wait is not None:
-            holder = _holder(self._path)
-            self._on_wait(f"waiting: another lsmtune process{holder} runs a timed trial")
+            self._on_wait(f"waiting: {_user(path)} runs a timed trial first")
             self._on_wait = None
 
 
@@ -159,7 +160,7 @@ def _acquire_patiently(lock: FileLock, tell: _Once) -> None:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        tell()
+        tell(Path(lock.lock_file))
         while not lock.is_locked:
             check_cancelled()
             with suppress(Timeout):

@@ -4,35 +4,64 @@ from collections.abc import Iterator
 from math import log
 
 from lsmtune.analysis.simplification import Needed, Simplification
-from lsmtune.report.text.words import Ratio, counted, listed
+from lsmtune.report.text.words import Ratio, counted, label, listed
 from lsmtune.study.ranking import LEAST_KEPT_GAIN
 
-NEEDED_TITLE = "What each change brings"
+NEEDED_TITLE = "What changes bring"
 
 
 def simplification_sentences(found: Simplification) -> Iterator[str]:
-    """Yield which changes were taken back, and how much of the gain is left."""
-    if found.simple is None:
-        yield (
-            f"lsmtune took back {counted(len(found.needed), 'change')} of trial {found.raw}, one "
-            "at a time. None could go without a loss that matters."
-        )
-        return
+    """Yield which changes were taken back, how much of the gain is left, and why others stay."""
+    if found.simple is not None:
+        yield _taken_back_sentence(found)
+    yield from _tested_sentences(found)
+    if found.ended_early:
+        then = f" `{found.command}` continues it." if found.command else ""
+        yield f"The simplification ended early, because other programs disturbed the runs.{then}"
+
+
+def _taken_back_sentence(found: Simplification) -> str:
     count = counted(len(found.taken_back), "change")
     loses = found.kept is not None and found.kept.median < LEAST_KEPT_GAIN
     kept = "" if found.kept is None else f"{Ratio.of(found.kept)} of its gain"
     if found.used:
         matter = "matters" if len(found.taken_back) == 1 else "matter"
         left = f" What is left keeps {kept}." if kept else ""
-        yield (
+        return (
             f"Trial {found.simple} is trial {found.raw} without {count} that {matter} little: "
             f"{listed(list(found.taken_back))}.{left}"
         )
-    else:
+    return (
+        f"lsmtune also verified trial {found.simple}, which is trial {found.raw} without "
+        f"{count}. It is not the winner: "
+        + (f"it keeps only {kept}." if loses and kept else "its gain is not proven.")
+    )
+
+
+def _tested_sentences(found: Simplification) -> Iterator[str]:
+    """Yield how many of the changes that are left were tested alone, and why these stay."""
+    tested = sum(len(part.names) for part in found.needed)
+    tied = any(len(part.names) > 1 for part in found.needed)
+    alone = "alone, or with those that depend on them" if tied else "alone"
+    trial = found.raw if found.simple is None else found.simple
+    count = counted(tested + len(found.untested), "change")
+    if tested:
+        yield f"lsmtune tested {tested} of the {count} of trial {trial} {alone}."
+    if found.untested:
+        which = counted(len(found.untested), "change") + ("" if tested else f" of trial {trial}")
+        stay = "stays" if len(found.untested) == 1 else "stay"
+        yield f"{which} {stay} without a complete test."
+    if names := [name for part in found.needed if part.loses for name in part.names]:
+        yield f"Too much of the gain is lost without {listed(names, 'or')}."
+    kept: dict[tuple[str, ...], list[str]] = {}
+    for part in found.needed:
+        if not part.loses:
+            kept.setdefault(part.limits, []).append(", ".join(part.names))
+    for limits, units in kept.items():
+        which = f": {listed([label(name) for name in limits])}" if limits else ""
         yield (
-            f"lsmtune also verified trial {found.simple}, which is trial {found.raw} without "
-            f"{count}. It is not the winner: "
-            + (f"it keeps only {kept}." if loses and kept else "its gain is not proven.")
+            f"Without {listed(units, 'or')}, the objective is about the same or better, but a "
+            f"limit may break{which}."
         )
 
 

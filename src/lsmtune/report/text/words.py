@@ -139,9 +139,9 @@ def sentence_start(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def listed(parts: Sequence[str]) -> str:
+def listed(parts: Sequence[str], word: str = "and") -> str:
     """Return the parts as a list for a sentence: `a, b and c`."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return f" {word} ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def option_value(value: Value) -> str:
