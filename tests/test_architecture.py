@@ -399,7 +399,7 @@ def plant(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 60
+LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 80
 TIDY = {
     "__init__.py": '"""A package."""\n',
     "units.py": "from lsmtune.errors import UserError\n",
@@ -475,7 +475,7 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
                 ("report/text/words.py", "from lsmtune.report import page", "report.page"),
             ],
         ),
-        *cases(long_commands, [("cli/tune.py", "x = 1\n" * 3601, "lines")]),
+        *cases(long_commands, [("cli/tune.py", "x = 1\n" * 3721, "lines")]),
         *cases(
             printing,
             [
@@ -493,9 +493,9 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
         *cases(
             too_long,
             [
-                ("cli/main.py", "x = 1\n" * 401, "401 lines"),
-                ("cli/main.py", LONG_FUNCTION, "f has 61 lines"),
-                ("cli/main.py", "async " + LONG_FUNCTION, "f has 61 lines"),
+                ("cli/main.py", "x = 1\n" * 701, "701 lines"),
+                ("cli/main.py", LONG_FUNCTION, "f has 81 lines"),
+                ("cli/main.py", "async " + LONG_FUNCTION, "f has 81 lines"),
             ],
         ),
         *cases(

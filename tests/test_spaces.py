@@ -50,7 +50,12 @@ UNSCALED = {
 
 def ground(cores: int = 2, **changes: Value) -> Ground:
     base: Settings = {**CATALOGUE.defaults(1), "cache_size": 32 * MIB, **changes}
-    return Ground(CATALOGUE, Base(options="", settings=base), 20_000, SizeRule(cores=cores, existing_store=True))
+    return Ground(
+        CATALOGUE,
+        Base(options="", settings=base),
+        20_000,
+        SizeRule(cores=cores, existing_store=True),
+    )
 
 
 def spec_of(**given: object) -> StudySettings:

@@ -51,6 +51,8 @@ seed = 7
 base_runs = 2
 finalists = 3
 repeats = 1
+new_store = true
+one_way = true
 simplify = false
 pairs = 8
 max_pairs = 20
@@ -92,6 +94,8 @@ OTHER_VALUES: dict[str, Any] = {
     "base_runs": 4,
     "finalists": 7,
     "repeats": 1,
+    "new_store": True,
+    "one_way": True,
     "simplify": False,
     "pairs": 9,
     "max_pairs": 99,

@@ -384,7 +384,8 @@ def test_home_from_before_lost_runs_has_none_and_can_keep_them(path: Path) -> No
         home.add_trial(study, new_trial(), {})
     with sqlite3.connect(path / DATABASE) as connection:
         connection.execute("DROP TABLE lost_run")
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+        connection.execute("ALTER TABLE verification DROP COLUMN rehearsals")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 2}")
     with Home(path, create=False) as home:
         assert home.lost_runs(study) == []
         home.add_lost_run(study, LOST)
@@ -401,7 +402,8 @@ def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
         connection.execute("ALTER TABLE study DROP COLUMN constraints")
         connection.execute("ALTER TABLE study DROP COLUMN rule")
         connection.execute("ALTER TABLE study DROP COLUMN simplified")
-        connection.execute("ALTER TABLE verification DROP COLUMN raw_trial")
+        for column in ("raw_trial", "rehearsals"):
+            connection.execute(f"ALTER TABLE verification DROP COLUMN {column}")
         for column in ("host", "attempt", "asked"):
             connection.execute(f"ALTER TABLE trial DROP COLUMN {column}")
         connection.execute("DROP TABLE open_run")
