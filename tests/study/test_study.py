@@ -206,7 +206,9 @@ def fails_often(spec: TrialSpec) -> TrialResult:
 
 @pytest.mark.parametrize("optimizer", ["random", "tpe"])
 def test_failed_trials_are_data(home: Home, optimizer: str) -> None:
-    spec = make(trials=40, optimizer=optimizer, knobs="block_size,bloom_bits,num_levels")
+    spec = make(
+        trials=40, optimizer=optimizer, knobs="block_size,bloom_bits,num_levels", new_store=True
+    )
     trials = tune(home, spec, fails_often)
     searched = [trial for trial in trials if trial.role is Role.TRIAL]
     failed = [t for t in searched if t.result.status is not Status.COMPLETE]
