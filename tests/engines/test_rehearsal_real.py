@@ -128,18 +128,21 @@ def test_folders_of_the_user_s_file_stay_as_they_are(rig: Rig, tmp_path: Path) -
     before = contents(tmp_path)
     text = OPTIONS.user_file(rig.spec, rig.ground.base, None).text
     folders = {(DATABASE_SECTION, key): str(tmp_path) for key in ("wal_dir", "db_log_dir")}
+    paths = f"{{{{path={tmp_path};target_size=1000}}}}"
+    folders |= {(DATABASE_SECTION, "db_paths"): paths, (FAMILY, "cf_paths"): paths}
     found = rehearsed(rig, {BUFFER: "8388608"}, undo=replace_options(text, folders))
     assert found.passed
-    assert set(found.replaced) == {"wal_dir", "db_log_dir"}
+    assert set(found.replaced) == {"wal_dir", "db_log_dir", "db_paths", "cf_paths"}
+    assert found.remarks
     assert contents(tmp_path) == before
 
 
 @pytest.mark.db_bench
 def test_a_baseline_that_does_not_open_is_no_verdict(rig: Rig) -> None:
     text = OPTIONS.user_file(rig.spec, rig.ground.base, None).text
-    paths = {(DATABASE_SECTION, "db_paths"): "{{path=elsewhere;target_size=1}}"}
-    with pytest.raises(TrialFailedError, match="db_paths"):
-        rehearsed(rig, {BUFFER: "8388608"}, undo=replace_options(text, paths))
+    unknown = {(DATABASE_SECTION, "speed"): "high"}
+    with pytest.raises(TrialFailedError, match="speed"):
+        rehearsed(rig, {BUFFER: "8388608"}, undo=replace_options(text, unknown))
 
 
 @pytest.mark.db_bench

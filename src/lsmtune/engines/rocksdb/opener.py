@@ -1,5 +1,6 @@
 """Opens stores with OPTIONS files that RocksDB itself reads, in another process."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,26 +15,26 @@ from lsmtune.metrics.options_file import family_names, parse_options, replace_op
 _READS_FILES = "rocksdb_load_latest_options"
 """The function of the C API that reads an OPTIONS file. RocksDB 6.29 does not have it."""
 _FOLDERS = ("wal_dir", "db_log_dir")
-_SEVERAL = {"db_paths": DATABASE_SECTION, "cf_paths": "CFOptions "}
-"""Lists of folders, and the sections that may have them. No RocksDB reads them from a file, so a
-file with one is refused. They are replaced all the same, because a later version may read them."""
+_LISTS = re.compile(r"^[ \t]*(db_paths|cf_paths)[ \t]*=.*\n?", re.MULTILINE)
+"""Lists of folders. No RocksDB reads them from a file: it refuses a file with such a line."""
+LISTS_LEFT_OUT = (
+    "RocksDB refuses an OPTIONS file with db_paths or cf_paths, so your program must read these "
+    "lines itself; the rehearsal left them out"
+)
 _ONE_FILE = "OPTIONS-000001"
 
 
 def folders_inside(text: str, folder: Path) -> tuple[str, tuple[str, ...]]:
-    """Return an OPTIONS file whose options of folders name `folder`, and these options.
+    """Return an OPTIONS file whose options of folders name `folder`, and the changed options.
 
     The user's file may name folders of the running store. RocksDB would replay and delete the logs
     there. All other bytes stay as they are.
     """
-    changes: dict[tuple[str, str], str] = {}
-    for section, options in parse_options(text).sections.items():
-        for key, value in options.items():
-            if section == DATABASE_SECTION and key in _FOLDERS and value:
-                changes[section, key] = str(folder)
-            elif key in _SEVERAL and section.startswith(_SEVERAL[key]):
-                changes[section, key] = f"{{{{path={folder};target_size=1099511627776}}}}"
-    return replace_options(text, changes), tuple(dict.fromkeys(key for _, key in changes))
+    options = parse_options(text).sections.get(DATABASE_SECTION, {})
+    named = [key for key in _FOLDERS if options.get(key)]
+    lists = _LISTS.findall(text)
+    changed = replace_options(text, {(DATABASE_SECTION, key): str(folder) for key in named})
+    return _LISTS.sub("", changed), tuple(dict.fromkeys([*named, *lists]))
 
 
 @dataclass(frozen=True, slots=True)

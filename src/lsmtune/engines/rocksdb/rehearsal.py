@@ -14,7 +14,7 @@ from typing import Any
 
 from lsmtune.engines.base import Deployed, TrialFailedError
 from lsmtune.engines.libraries.steps import Event, StepFailedError, result_of
-from lsmtune.engines.rocksdb.opener import Opener, folders_inside
+from lsmtune.engines.rocksdb.opener import LISTS_LEFT_OUT, Opener, folders_inside
 from lsmtune.engines.templates import link_database
 from lsmtune.metrics.options_file import OptionsFile, family_names, parse_options
 from lsmtune.rehearsal import File, Rehearsal
@@ -144,19 +144,23 @@ class Rehearsing:
     def _result(self, failed: Failure | None = None, causes: Collection[str] = ()) -> Rehearsal:
         names = family_names(parse_options(self._files.exported).sections)
         file, failure = failed or (None, None)
+        replaced = folders_inside(self._files.exported, self._store)[1]
+        remarks = [] if self._opener.reads_files else [_TEXT_ONLY]
+        if any(key.endswith("_paths") for key in replaced):
+            remarks.append(LISTS_LEFT_OUT)
         return Rehearsal(
             version=self._version,
             reader="store" if self._opener.reads_files else "lsmtune",
             new_store=self._files.new_store,
             families=tuple(names),
             records=sum(number for number, _ in (self._digest or {}).values()),
-            replaced=folders_inside(self._files.exported, self._store)[1],
+            replaced=replaced,
             seconds=time.monotonic() - self._started,
             failed=file,
             step=failure and failure.step,
             message=failure and str(failure),
             options=tuple(causes),
-            remarks=() if self._opener.reads_files else (_TEXT_ONLY,),
+            remarks=tuple(remarks),
         )
 
 

@@ -5,6 +5,7 @@ from math import exp, log
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.constraints import Constraint
+from lsmtune.analysis.deploy import format_to_deploy
 from lsmtune.analysis.trades import LEAST_COST, Cost
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
@@ -32,6 +33,8 @@ def answers(claim: Claim) -> Iterator[Answer]:
     yield "trust", _GAP.join(_trust(claim))
     if claim.rehearsal is not None:
         yield "deploy", rehearsal_sentence(claim.rehearsal)
+    elif claim.gain and not claim.simulated and format_to_deploy(claim.engine).has_base:
+        yield "deploy", "not rehearsed: lsmtune has not opened a store with this file"
 
 
 def _result(claim: Claim) -> str:

@@ -46,7 +46,7 @@ def rehearsal_notes(found: Rehearsal) -> Iterator[str]:
         )
     if found.replaced:
         yield (
-            f"In the rehearsal, {listed(found.replaced)} named a folder of the copy. Nothing in the "
-            "folders of your file was opened."
+            f"In the rehearsal, {listed(found.replaced)} named a folder of the copy. Nothing in "
+            "the folders of your file was opened."
         )
     yield from (f"{remark[0].upper()}{remark[1:]}." for remark in found.remarks)
