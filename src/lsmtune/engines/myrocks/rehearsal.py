@@ -26,9 +26,8 @@ from lsmtune.trials import Base, Status, TrialSpec
 _OWN = f"{DATABASE}.lsmtune_rehearsal_"
 _ROWS = 2000
 _BULK = "SET STATEMENT rocksdb_bulk_load = 1 FOR "
-_LEVELED = "kCompactionStyleLevel"
-_STYLE = """SELECT VALUE FROM information_schema.ROCKSDB_CF_OPTIONS
-WHERE OPTION_TYPE = 'COMPACTION_STYLE' AND CF_NAME = '{}'"""
+_LEVELED = """SELECT CF_NAME FROM information_schema.ROCKSDB_CF_OPTIONS
+WHERE OPTION_TYPE = 'COMPACTION_STYLE' AND VALUE = 'kCompactionStyleLevel'"""
 _TABLES = f"""SELECT TABLE_NAME FROM information_schema.TABLES
 WHERE TABLE_SCHEMA = '{DATABASE}' ORDER BY TABLE_NAME"""
 _ERRORS = """SELECT VALUE FROM information_schema.ROCKSDB_DBSTATS
@@ -51,7 +50,8 @@ class Rehearsing:
         self._data = data
         self._limit_s = spec.protocol.wall_limit_s
         self._version = version_of_options(base.options) or ""
-        self._families = (DEFAULT_FAMILY, *spec.workload.column_families)
+        families = (DEFAULT_FAMILY, *spec.workload.column_families)
+        self._tables = {name: f"{_OWN}{number}" for number, name in enumerate(families)}
         self._started = time.monotonic()
         self._numbers = count()
         self._replaced: dict[str, None] = {}
@@ -127,21 +127,22 @@ class Rehearsing:
         """Make and fill one table in each column family."""
         server.query(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
         rows = ",".join(f"({key}, REPEAT(SHA1({key}), 5))" for key in range(_ROWS))
-        for number, family in enumerate(self._families):
-            table = f"{_OWN}{number}"
+        for family, table in self._tables.items():
             server.query(
                 f"CREATE TABLE {table} (k INT, v VARBINARY(200), PRIMARY KEY (k) "
                 f"COMMENT '{family}') ENGINE = RocksDB"
             )
-            server.query(f"{_bulk(server, family)}INSERT INTO {table} VALUES {rows}")
+        bulk = _bulk(server)
+        for family, table in self._tables.items():
+            server.query(f"{bulk.get(family, '')}INSERT INTO {table} VALUES {rows}")
 
     def _write(self, server: Server) -> None:
         """Change some rows in each column family, and add some."""
-        for number, family in enumerate(self._families):
-            table = f"{_OWN}{number}"
+        bulk = _bulk(server)
+        for family, table in self._tables.items():
             server.query(f"UPDATE {table} SET v = REPEAT(SHA1(v), 5) WHERE k % 7 = 0")
             server.query(
-                f"{_bulk(server, family)}INSERT INTO {table} "
+                f"{bulk.get(family, '')}INSERT INTO {table} "
                 f"SELECT 1 + k + (SELECT MAX(k) FROM {table}), v FROM {table} "
                 "WHERE k % 20 = 0 ORDER BY k"
             )
@@ -151,7 +152,7 @@ class Rehearsing:
         self._check_errors(server)
 
     def _compact(self, server: Server) -> None:
-        for family in self._families:
+        for family in self._tables:
             server.query(f"SET GLOBAL rocksdb_compact_cf = '{family}'")
         self._check_errors(server)
 
@@ -175,7 +176,7 @@ class Rehearsing:
         return Rehearsal(
             version=self._version,
             new_store=self._files.new_store,
-            families=self._families,
+            families=tuple(self._tables),
             records=sum(rows for rows, _ in self._digest.values()),
             replaced=tuple(name for name in self._replaced if name not in NO_FOLDERS),
             seconds=time.monotonic() - self._started,
@@ -184,26 +185,24 @@ class Rehearsing:
         )
 
 
-def _bulk(server: Server, family: str) -> str:
-    """Return what makes an INSERT put its rows into the last level of a family.
+def _bulk(server: Server) -> Mapping[str, str]:
+    """Return what makes an INSERT put its rows into the last level, for each family that needs it.
 
     A store in use has most of its data there. Bulk loading fails with universal compaction, which
     compacts into the last level anyway.
     """
-    return _BULK if server.query(_STYLE.format(family)) == [(_LEVELED,)] else ""
+    return {str(family): _BULK for (family,) in server.query(_LEVELED)}
 
 
 def _digest(server: Server) -> _Digest:
     """Read all rows; return the digest. TrialFailedError if a table cannot be read."""
     tables = [f"{DATABASE}.{name}" for (name,) in server.query(_TABLES)]
-    found = {}
-    for table in tables:
-        [(rows,)] = server.query(f"SELECT COUNT(*) FROM {table}")
-        [(_, checksum)] = server.query(f"CHECKSUM TABLE {table}")
-        if checksum is None:
-            raise TrialFailedError(Status.CRASHED, f"the server cannot read the table {table}")
-        found[table] = (int(str(rows)), int(str(checksum)))
-    return found
+    counts = " UNION ALL ".join(f"SELECT '{table}', COUNT(*) FROM {table}" for table in tables)
+    rows, sums = server.query(counts), server.query(f"CHECKSUM TABLE {', '.join(tables)}")
+    if unread := [table for table, checksum in sums if checksum is None]:
+        raise TrialFailedError(Status.CRASHED, f"the server cannot read the table {unread[0]}")
+    checksums = {str(table): int(str(checksum)) for table, checksum in sums}
+    return {str(table): (int(str(number)), checksums[str(table)]) for table, number in rows}
 
 
 def _check(before: _Digest, found: _Digest) -> None:
