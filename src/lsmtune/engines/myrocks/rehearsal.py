@@ -48,6 +48,7 @@ class Rehearsing:
         self._program = program
         self._files = files
         self._data = data
+        data.workdir.chmod(0o700)  # the user's my.cnf may have passwords
         self._limit_s = spec.protocol.wall_limit_s
         self._version = version_of_options(base.options) or ""
         families = (DEFAULT_FAMILY, *spec.workload.column_families)
@@ -164,7 +165,6 @@ class Rehearsing:
     @contextmanager
     def _copy(self) -> Iterator[ServerFiles]:
         folder = create_workdir(self._data.workdir, f"try{next(self._numbers)}")
-        folder.chmod(0o700)  # the user's my.cnf may have passwords
         files = ServerFiles(folder)
         link_database(self._data.data, files.data, _LEFT)
         yield files
@@ -172,7 +172,7 @@ class Rehearsing:
 
     def _result(self, failed: Failure | None = None, causes: tuple[str, ...] = ()) -> Rehearsal:
         others = [name for name in self._replaced if name in NO_FOLDERS]
-        remark = f"{_PRIVATE}: these options of the file had no effect: {', '.join(others)}"
+        remark = f"{_PRIVATE}, so these options of the file had no effect: {', '.join(others)}"
         return Rehearsal(
             version=self._version,
             new_store=self._files.new_store,
