@@ -12,14 +12,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.base import Deployed, TrialFailedError
+from lsmtune.engines.base import Deployed
 from lsmtune.engines.libraries.steps import Event, StepFailedError, result_of
+from lsmtune.engines.rehearsing import Failure, failed_fields, rehearsed
 from lsmtune.engines.rocksdb.opener import LISTS_LEFT_OUT, Opener, folders_inside
 from lsmtune.engines.templates import link_database
 from lsmtune.metrics.options_file import OptionsFile, family_names, parse_options
-from lsmtune.rehearsal import File, Rehearsal
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.system.workdir import create_workdir, remove_workdir
-from lsmtune.trials import Status
 
 _LEVELED, _USUAL_LEVELS = "kCompactionStyleLevel", 7
 _NEW = {"do": "put", "keys": 2000, "size": 200, "prefix": "lsmtune"}
@@ -32,8 +32,6 @@ _TEXT_ONLY = (
     "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
     "files and gave RocksDB each option; not shown: that RocksDB reads these files"
 )
-
-Failure = tuple[File, StepFailedError]
 
 
 class Rehearsing:
@@ -53,15 +51,7 @@ class Rehearsing:
 
         TrialFailedError if the undo file, which has the baseline, does not open the store.
         """
-        try:
-            self._prepare()
-        except StepFailedError as failure:
-            text = f"the store of the baseline does not open with the undo file: {failure}"
-            raise TrialFailedError(Status.REFUSED, text) from failure
-        if (failed := self._tried(self._files.exported)) is None:
-            return self._result()
-        causes = self._causes()
-        return self._result(failed, causes)
+        return self._result(*rehearsed(self._files, self._prepare, self._tried))
 
     def on_new(self) -> Rehearsal:
         """Return whether the exported file makes a new store and opens it again."""
@@ -118,19 +108,6 @@ class Rehearsing:
         _check_errors(events)
         return compacted
 
-    def _causes(self) -> tuple[str, ...]:
-        """Return changed options that cause a failure: with only these the file fails, too.
-
-        The changes are taken back one by one. A change without which the file still fails is no
-        cause.
-        """
-        causes = list(self._files.changed)
-        for name in self._files.changed:
-            fewer = [cause for cause in causes if cause != name]
-            if fewer and self._tried(self._files.only(fewer)) is not None:
-                causes = fewer
-        return tuple(causes)
-
     def _open(self, store: Path, text: str, steps: list[Any], **more: bool) -> list[Event]:
         return self._opener.open(f"open{next(self._numbers)}", store, text, steps, **more)
 
@@ -143,7 +120,6 @@ class Rehearsing:
 
     def _result(self, failed: Failure | None = None, causes: Collection[str] = ()) -> Rehearsal:
         names = family_names(parse_options(self._files.exported).sections)
-        file, failure = failed or (None, None)
         replaced = folders_inside(self._files.exported, self._store)[1]
         remarks = [] if self._opener.reads_files else [_TEXT_ONLY]
         if any(key.endswith("_paths") for key in replaced):
@@ -156,11 +132,8 @@ class Rehearsing:
             records=sum(number for number, _ in (self._digest or {}).values()),
             replaced=replaced,
             seconds=time.monotonic() - self._started,
-            failed=file,
-            step=failure and failure.step,
-            message=failure and str(failure),
-            options=tuple(causes),
             remarks=tuple(remarks),
+            **failed_fields(failed, causes),
         )
 
 
