@@ -47,10 +47,10 @@ def rehearsal_notes(found: Rehearsal) -> Iterator[str]:
     if found.records:
         count = len(found.families)
         families = f" in {count} column families" if count > _ONE else ""
-        compacted = ", flushed, and compacted them into the last level" if count else ""
+        then = ", wrote more, flushed, and compacted all into the last level"
         yield (
-            f"In the rehearsal, lsmtune compared {found.records:,} records{families} and wrote "
-            f"more{compacted}."
+            f"In the rehearsal, lsmtune compared {found.records:,} records{families}"
+            f"{then if count else ' and wrote more'}."
         )
     if found.replaced:
         yield (
