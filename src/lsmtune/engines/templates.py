@@ -53,7 +53,7 @@ def restore(folder: Path, key: str, needed_bytes: int, build: Build, into: Path)
         create_workdir(folder, key)
         facts.write_text(build(place / _DATABASE).model_dump_json())
     os.utime(facts)
-    _link(place / _DATABASE, into)
+    link_database(place / _DATABASE, into)
     return Template.model_validate_json(facts.read_text())
 
 
@@ -72,12 +72,12 @@ def copy_database(source: Path, into: Path) -> None:
             shutil.copyfile(path, into / path.name)
 
 
-def _link(source: Path, into: Path) -> None:
+def link_database(source: Path, into: Path) -> None:
     """Make hard links to tables and copy all other files, also in folders."""
     into.mkdir()
     for path in source.iterdir():
         if path.is_dir():
-            _link(path, into / path.name)
+            link_database(path, into / path.name)
         elif path.suffix in _LINKED:
             os.link(path, into / path.name)
         elif path.is_file() and not path.name.startswith(_LEFT):
