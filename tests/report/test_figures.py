@@ -59,7 +59,7 @@ def test_options_count_the_restarts() -> None:
     record = options(study_view())
     assert numbers(record.title) == ["7", "2"]
     assert "1/64" in record.see
-    assert sum(row.apply == "restart" for row in record.rows) == 2
+    assert sum(row.can_change == "at restart" for row in record.rows) == 2
     for view in (study_view(best_trial=trial(2, Role.TRIAL, 0.9)), study_view(best_trial=None)):
         assert (options(view).rows, options(view).see) == ((), "")
     assert options(study_view(scale="1")).see == ""

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from math import inf
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -31,7 +32,8 @@ class StoreChange(BaseModel):
 
     option   the plain name of its knob
     before   values before the change; empty: any
-    to       values after the change, or where they are; "other": any other value
+    to       values after the change, or where they are; "other": any other value; "tighter": a
+             lower value of a limit of which 0 means none
     when     values that other options need after the change
     forward  what happens when a store of the values before opens with the values after
     back     what happens when this store opens with the values before again
@@ -44,7 +46,7 @@ class StoreChange(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     option: str
     before: tuple[Value, ...] = ()
-    to: tuple[Value, ...] | Literal["lower", "higher", "other"] = "other"
+    to: tuple[Value, ...] | Literal["lower", "higher", "tighter", "other"] = "other"
     when: dict[str, tuple[Value, ...]] = {}
     forward: Effect = "opens"
     back: Effect = "opens"
@@ -62,6 +64,8 @@ class StoreChange(BaseModel):
             return after in self.to
         if self.to == "other" or isinstance(before, str) or isinstance(after, str):
             return self.to == "other"
+        if self.to == "tighter":
+            return 0 != after < (before or inf)
         return after < before if self.to == "lower" else after > before
 
     def is_met(self, settings: Mapping[str, Value]) -> bool:

@@ -207,7 +207,7 @@ class _Store:
     def digest(self, gets: int = 0) -> dict[str, tuple[int, str]]:
         """Read all records; return for each family their number and their hash.
 
-        With `gets`, each `gets`-th key is also read by itself, with filters and hash indexes.
+        With `gets`, each `gets`-th key is also read by a get: another value changes the hash.
         """
         found = {}
         for name in self._families:
@@ -215,7 +215,7 @@ class _Store:
             for key, value in self._records(name):
                 content.update(b"%d %d " % (len(key), len(value)) + key + value)
                 if gets and count % gets == 0 and self._get(name, key) != value:
-                    raise _FailedError("digest", f"a get of the key {key!r} finds another value")
+                    content.update(b"a get finds another value")
                 count += 1
             found[name] = count, content.hexdigest()
         return found
