@@ -112,8 +112,9 @@ def _page_lines(catalogue: Catalogue) -> Iterator[str]:
     yield f"- **default**: the default value of the option in {program}."
     yield "- **change**: `online` if a running store can change the option, otherwise `restart`."
     if any(catalogue.store_changes(knob) for knob in catalogue.knobs):
-        yield "- **existing store**: a store that has data when RocksDB opens it with a changed value."
-        yield f"  The effect says what happens if it does not just open. Tried on {_versions_tried()}."
+        yield "- **existing store**: a store with data that RocksDB opens with a changed value. The"
+        yield "  effect says what happens if the store does not just open."
+        yield f"  The changes were tried on {_versions_tried()}."
     yield from (f"- {note}" for note in catalogue.notes)
     yield ""
     yield "## Presets"
