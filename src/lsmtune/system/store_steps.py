@@ -10,7 +10,8 @@ options      a folder with one OPTIONS file, which RocksDB reads (`rocksdb_load_
 texts        without `options`: for each family a text for `rocksdb_get_options_from_string`
 create       whether the store and its families are made if they are missing
 quiet        whether automatic compactions are off in all families
-steps        what to do with the open store, in this order; see `_STEPS`
+steps        what to do with the open store, in this order: `do` is a public method of `_Store`
+             below, and the other keys are its arguments
 
 Each line of output is a JSON object with the key `event`: `opened`, then the name of each step with
 its result, at last `closed`. `failed` has the name of the step and RocksDB's own message.
@@ -24,7 +25,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -158,7 +159,7 @@ class _Store:
 
     def put(self, keys: int, size: int, prefix: str = "", family: str | None = None) -> None:
         """Write this number of records into each family, or into one."""
-        for one in self._named(family):
+        for one in self.families if family is None else [family]:
             for number in range(keys):
                 key = b"%s%016d" % (prefix.encode(), number)
                 self._put(one, key, _value(key, size))
@@ -204,13 +205,18 @@ class _Store:
                 quiet_since = time.monotonic()
             time.sleep(_POLL_S)
 
-    def digest(self) -> dict[str, tuple[int, str]]:
-        """Read all records; return for each family their number and their hash."""
+    def digest(self, gets: int = 0) -> dict[str, tuple[int, str]]:
+        """Read all records; return for each family their number and their hash.
+
+        With `gets`, each `gets`-th key is also read by a get: another value changes the hash.
+        """
         found = {}
         for name in self._families:
             count, content = 0, hashlib.sha256()
             for key, value in self._records(name):
                 content.update(b"%d %d " % (len(key), len(value)) + key + value)
+                if gets and count % gets == 0 and self._get(name, key) != value:
+                    content.update(b"a get finds another value")
                 count += 1
             found[name] = count, content.hexdigest()
         return found
@@ -271,14 +277,21 @@ class _Store:
         """The names of the families."""
         return list(self._families)
 
-    def _named(self, family: str | None) -> list[str]:
-        return self.families if family is None else [family]
-
     def _put(self, family: str, key: bytes, value: bytes) -> None:
         self._library.attempt(
             "put", "put_cf", self._store, self._writing, self._families[family],
             *_sized(key), *_sized(value),
         )  # fmt: skip
+
+    def _get(self, family: str, key: bytes) -> bytes | None:
+        size, handle = ctypes.c_size_t(), self._families[family]
+        asked = (self._store, self._reading, handle, *_sized(key), ctypes.byref(size))
+        start = self._library.attempt("digest", "get_cf", *asked)
+        if start is None:
+            return None
+        value = ctypes.string_at(start, size.value)
+        self._library.call("free", start)
+        return value
 
     def _number(self, handle: Any, name: bytes) -> int:
         value = ctypes.c_uint64()
@@ -310,10 +323,7 @@ class _Store:
             library.call("iter_destroy", iterator)
 
     def _seek(self, family: str, key: bytes) -> bool:
-        """Read the record at a key or after it; return whether the key exists.
-
-        A table may have a key that is deleted or overwritten in a newer table.
-        """
+        """Return whether the key exists; a newer table may delete it."""
         return next(self._records(family, key), (None,))[0] == key
 
     def _live_files(self) -> list[dict[str, Any]]:
@@ -347,16 +357,6 @@ class _Store:
         return found
 
 
-_STEPS: dict[str, Callable[..., Any]] = {
-    name: getattr(_Store, name)
-    for name in (
-        "put", "overwrite", "flush", "compact", "settle", "digest", "edges", "levels", "errors",
-        "make", "only", "drop",
-    )
-}  # fmt: skip
-"""The steps of a plan, by the name under `do`; the other keys of a step are its arguments."""
-
-
 def _value(key: bytes, size: int) -> bytes:
     """Return a value of this size that depends on the key; half of it compresses."""
     return (hashlib.sha256(key).hexdigest().encode() * (size // 64 + 1))[:size]
@@ -381,7 +381,7 @@ def _carry_out(plan: Mapping[str, Any]) -> None:
         arguments = dict(step)
         name = arguments.pop("do")
         started = time.monotonic()
-        result = _STEPS[name](store, **arguments)
+        result = getattr(store, name)(**arguments)
         _print(name, result=result, seconds=time.monotonic() - started)
     store.close()
     _print("closed")

@@ -97,8 +97,7 @@ class Rehearsing:
 
     def _use(self, store: Path, exported: str) -> Any:
         """Write, flush and compact with a file, so that tables of its options exist; the digest."""
-        deepened = _deepened(parse_options(exported))
-        steps = [_DIGEST, _OVERWRITE, _DIGEST, _FLUSH, *deepened, _DIGEST, _ERRORS]
+        steps = [_DIGEST, _OVERWRITE, _DIGEST, _FLUSH, _COMPACT, _DIGEST, _ERRORS]
         events = self._open(store, exported, steps)
         found, written, compacted = (e["result"] for e in events if e["event"] == "digest")
         if found != self._digest:
