@@ -191,7 +191,7 @@ class _Store:
             library.call("compactoptions_set_change_level", options, ctypes.c_ubyte(1))
             library.call("compactoptions_set_target_level", options, ctypes.c_int(level))
         none, empty = ctypes.c_char_p(None), ctypes.c_size_t(0)
-        for name in self._named(family):
+        for name in self.families if family is None else [family]:
             handle = self._families[name]
             library.call(
                 "compact_range_cf_opt", self._store, handle, options, none, empty, none, empty

@@ -25,9 +25,8 @@ _LEVELED, _USUAL_LEVELS = "kCompactionStyleLevel", 7
 _NEW = {"do": "put", "keys": 2000, "size": 200, "prefix": "lsmtune"}
 _AFTER = {"do": "put", "keys": 100, "size": 200, "prefix": "lsmtune-undo"}
 _OVERWRITE = {"do": "overwrite", "every": 7, "most": 2000}
-_FLUSH, _COMPACT, _DIGEST, _ERRORS = (
-    {"do": name} for name in ("flush", "compact", "digest", "errors")
-)
+_FLUSH, _COMPACT, _ERRORS = ({"do": name} for name in ("flush", "compact", "errors"))
+_DIGEST = {"do": "digest", "gets": 50}
 _TEXT_ONLY = (
     "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
     "files and gave RocksDB each option; not shown: that RocksDB reads these files"
@@ -97,15 +96,16 @@ class Rehearsing:
 
     def _use(self, store: Path, exported: str) -> Any:
         """Write, flush and compact with a file, so that tables of its options exist; the digest."""
-        steps = [_DIGEST, _OVERWRITE, _DIGEST, _FLUSH, _COMPACT, _DIGEST, _ERRORS]
+        compacted = _deepened(parse_options(exported), dynamic_only=True)
+        steps = [_DIGEST, _OVERWRITE, _DIGEST, _FLUSH, *compacted, _DIGEST, _ERRORS]
         events = self._open(store, exported, steps)
-        found, written, compacted = (e["result"] for e in events if e["event"] == "digest")
+        found, written, after = (e["result"] for e in events if e["event"] == "digest")
         if found != self._digest:
             raise StepFailedError("keys", _changed(self._digest, found))
-        if compacted != written:
-            raise StepFailedError("keys", _changed(written, compacted))
+        if after != written:
+            raise StepFailedError("keys", _changed(written, after))
         _check_errors(events)
-        return compacted
+        return after
 
     def _open(self, store: Path, text: str, steps: list[Any], **more: bool) -> list[Event]:
         return self._opener.open(f"open{next(self._numbers)}", store, text, steps, **more)
@@ -136,14 +136,17 @@ class Rehearsing:
         )
 
 
-def _deepened(file: OptionsFile) -> Iterator[dict[str, Any]]:
-    """Yield the steps that move the data of each family into its last level.
+def _deepened(file: OptionsFile, *, dynamic_only: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield the steps that compact each family, and move the data into its last level.
 
-    Other styles than leveled compaction choose the level themselves.
+    Other styles than leveled compaction choose the level themselves. With static levels, RocksDB
+    leaves data in the last level that has some, so `dynamic_only` moves no such family.
     """
     for family in family_names(file.sections):
         section = f'CFOptions "{family}"'
         leveled = file.get(section, "compaction_style") in (None, _LEVELED)
+        if dynamic_only:
+            leveled &= file.get(section, "level_compaction_dynamic_level_bytes") == "true"
         levels = int(file.get(section, "num_levels") or _USUAL_LEVELS)
         yield {**_COMPACT, "family": family, **({"level": levels - 1} if leveled else {})}
 
