@@ -22,6 +22,7 @@ LISTS_LEFT_OUT = (
     "lines itself; the rehearsal left them out"
 )
 _ONE_FILE = "OPTIONS-000001"
+_CLASSES, _NONE = ("comparator", "merge_operator"), ("", "nullptr")
 
 
 def folders_inside(text: str, folder: Path) -> tuple[str, tuple[str, ...]]:
@@ -39,11 +40,16 @@ def folders_inside(text: str, folder: Path) -> tuple[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """A library of RocksDB, a work directory, and the time limit of each opening in seconds."""
+    """A library of RocksDB, a work directory, and the time limit of each opening in seconds.
+
+    `with_classes` says whether stores have the comparators and merge operators of the files. Stores
+    that lsmtune made have none. It matters only if lsmtune reads the files.
+    """
 
     library: Path
     folder: Path
     limit_s: float
+    with_classes: bool = False
 
     @property
     def reads_files(self) -> bool:
@@ -72,5 +78,13 @@ class Opener:
             plan["options"] = str(place)
         else:
             names = family_names(parse_options(text).sections)
-            plan["texts"] = {family: option_string(text, family) for family in names}
+            plan["texts"] = {
+                family: option_string(text, family) + self._classes(text, family)
+                for family in names
+            }
         return carry_out(plan, self.folder, name, self.limit_s)
+
+    def _classes(self, text: str, family: str) -> str:
+        options = parse_options(text).sections[f'CFOptions "{family}"']
+        named = [f"{key}={options[key]};" for key in _CLASSES if options.get(key, "") not in _NONE]
+        return "".join(named) if self.with_classes else ""

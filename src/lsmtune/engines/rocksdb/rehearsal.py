@@ -6,7 +6,7 @@ use for long has most of it. Each try gets a copy of this store.
 """
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -28,7 +28,7 @@ _OVERWRITE = {"do": "overwrite", "every": 7, "most": 2000}
 _FLUSH, _COMPACT, _DIGEST, _ERRORS = (
     {"do": name} for name in ("flush", "compact", "digest", "errors")
 )
-_TEXT_ONLY = (
+TEXT_ONLY = (
     "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
     "files and gave RocksDB each option; not shown: that RocksDB reads these files"
 )
@@ -60,7 +60,7 @@ class Rehearsing:
             raise TrialFailedError(Status.REFUSED, text) from failure
         if (failed := self._tried(self._files.exported)) is None:
             return self._result()
-        causes = self._causes()
+        causes = causes_of(self._files, lambda text: self._tried(text) is not None)
         return self._result(failed, causes)
 
     def on_new(self) -> Rehearsal:
@@ -68,9 +68,9 @@ class Rehearsing:
         steps = [_NEW, _FLUSH, _COMPACT, _DIGEST, _ERRORS]
         try:
             made = self._open(self._store, self._files.exported, steps, create=True)
-            _check_errors(made)
+            check_errors(made)
             again = self._open(self._store, self._files.exported, [_DIGEST])
-            _check(again, result_of(made, "digest"))
+            check_digest(again, result_of(made, "digest"))
         except StepFailedError as failure:
             return self._result(("exported", failure))
         self._digest = result_of(again, "digest")
@@ -99,8 +99,8 @@ class Rehearsing:
                 return "exported", failure
             try:
                 back = self._open(store, self._files.undo, [_DIGEST, _AFTER, _FLUSH, _ERRORS])
-                _check(back, written)
-                _check_errors(back)
+                check_digest(back, written)
+                check_errors(back)
             except StepFailedError as failure:
                 return "undo", failure
         return None
@@ -112,24 +112,11 @@ class Rehearsing:
         events = self._open(store, exported, steps)
         found, written, compacted = (e["result"] for e in events if e["event"] == "digest")
         if found != self._digest:
-            raise StepFailedError("keys", _changed(self._digest, found))
+            raise StepFailedError("keys", changed_records(self._digest, found))
         if compacted != written:
-            raise StepFailedError("keys", _changed(written, compacted))
-        _check_errors(events)
+            raise StepFailedError("keys", changed_records(written, compacted))
+        check_errors(events)
         return compacted
-
-    def _causes(self) -> tuple[str, ...]:
-        """Return changed options that cause a failure: with only these the file fails, too.
-
-        The changes are taken back one by one. A change without which the file still fails is no
-        cause.
-        """
-        causes = list(self._files.changed)
-        for name in self._files.changed:
-            fewer = [cause for cause in causes if cause != name]
-            if fewer and self._tried(self._files.only(fewer)) is not None:
-                causes = fewer
-        return tuple(causes)
 
     def _open(self, store: Path, text: str, steps: list[Any], **more: bool) -> list[Event]:
         return self._opener.open(f"open{next(self._numbers)}", store, text, steps, **more)
@@ -164,6 +151,20 @@ class Rehearsing:
         )
 
 
+def causes_of(files: Deployed, fails: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return changed options that cause a failure: with only these the file fails, too.
+
+    The changes are taken back one by one. A change without which the file still fails is no cause.
+    `fails` tries the text of a file.
+    """
+    causes = list(files.changed)
+    for name in files.changed:
+        fewer = [cause for cause in causes if cause != name]
+        if fewer and fails(files.only(fewer)):
+            causes = fewer
+    return tuple(causes)
+
+
 def _deepened(file: OptionsFile) -> Iterator[dict[str, Any]]:
     """Yield the steps that move the data of each family into its last level.
 
@@ -176,18 +177,20 @@ def _deepened(file: OptionsFile) -> Iterator[dict[str, Any]]:
         yield {**_COMPACT, "family": family, **({"level": levels - 1} if leveled else {})}
 
 
-def _check(events: list[Event], before: Any) -> None:
+def check_digest(events: list[Event], before: Any) -> None:
+    """StepFailedError if the records differ from the digest `before`."""
     found = next(event["result"] for event in events if event["event"] == "digest")
     if found != before:
-        raise StepFailedError("keys", _changed(before, found))
+        raise StepFailedError("keys", changed_records(before, found))
 
 
-def _check_errors(events: list[Event]) -> None:
+def check_errors(events: list[Event]) -> None:
+    """StepFailedError if flushes or compactions failed."""
     if number := result_of(events, "errors"):
         raise StepFailedError("compact", f"{number} flushes or compactions failed")
 
 
-def _changed(before: Any, found: Any) -> str:
+def changed_records(before: Any, found: Any) -> str:
     """Return how the records of the first family that differs have changed."""
     name = next(name for name in before if found.get(name) != before[name])
     old, new = before[name][0], found.get(name, [0])[0]
