@@ -15,7 +15,8 @@ steps        what to do with the open store, in this order; see `_STEPS`
 
 Each line of output is a JSON object with the key `event`: `opened`, then the name of each step with
 its result, or `families` for a list, at last `closed`. `failed` has the name of the step and
-RocksDB's own message. A library that does not work may crash its process. So this program is not lsmtune itself, and
+RocksDB's own message.
+A library that does not work may crash its process. So this program is not lsmtune itself, and
 imports nothing of it.
 """
 

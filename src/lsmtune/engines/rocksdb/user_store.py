@@ -362,8 +362,8 @@ class StoreRehearsing:
         if (table := _TABLE.search(message)) and not (self._pristine / table[0]).exists():
             return UserError(
                 f"{folder}: the store needs {table[0]}, which is not in this folder: its tables "
-                "are in several folders (db_paths, cf_paths), or the file is lost; lsmtune rehearses "
-                "only stores in one folder"
+                "are in several folders (db_paths, cf_paths), or the file is lost; lsmtune "
+                "rehearses only stores in one folder"
             )
         version = self._store.version
         if version and _numbers(version) > _numbers(self._version):
