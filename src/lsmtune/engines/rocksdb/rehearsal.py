@@ -6,7 +6,7 @@ use for long has most of it. Each try gets a copy of this store.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -28,7 +28,7 @@ _OVERWRITE = {"do": "overwrite", "every": 7, "most": 2000}
 _FLUSH, _COMPACT, _DIGEST, _ERRORS = (
     {"do": name} for name in ("flush", "compact", "digest", "errors")
 )
-TEXT_ONLY = (
+_TEXT_ONLY = (
     "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
     "files and gave RocksDB each option; not shown: that RocksDB reads these files"
 )
@@ -82,7 +82,7 @@ class Rehearsing:
         steps = [
             _NEW,
             _FLUSH,
-            *_deepened(file),
+            *deepened(file),
             _OVERWRITE,
             _FLUSH,
             {"do": "settle", "limit_s": 60.0},
@@ -107,8 +107,8 @@ class Rehearsing:
 
     def _use(self, store: Path, exported: str) -> Any:
         """Write, flush and compact with a file, so that tables of its options exist; the digest."""
-        deepened = _deepened(parse_options(exported))
-        steps = [_DIGEST, _OVERWRITE, _DIGEST, _FLUSH, *deepened, _DIGEST, _ERRORS]
+        to_last_level = deepened(parse_options(exported))
+        steps = [_DIGEST, _OVERWRITE, _DIGEST, _FLUSH, *to_last_level, _DIGEST, _ERRORS]
         events = self._open(store, exported, steps)
         found, written, compacted = (e["result"] for e in events if e["event"] == "digest")
         if found != self._digest:
@@ -132,9 +132,6 @@ class Rehearsing:
         names = family_names(parse_options(self._files.exported).sections)
         file, failure = failed or (None, None)
         replaced = folders_inside(self._files.exported, self._store)[1]
-        remarks = [] if self._opener.reads_files else [_TEXT_ONLY]
-        if any(key.endswith("_paths") for key in replaced):
-            remarks.append(LISTS_LEFT_OUT)
         return Rehearsal(
             version=self._version,
             reader="store" if self._opener.reads_files else "lsmtune",
@@ -147,7 +144,7 @@ class Rehearsing:
             step=failure and failure.step,
             message=failure and str(failure),
             options=tuple(causes),
-            remarks=tuple(remarks),
+            remarks=remarks_of(self._opener, replaced),
         )
 
 
@@ -165,13 +162,22 @@ def causes_of(files: Deployed, fails: Callable[[str], bool]) -> tuple[str, ...]:
     return tuple(causes)
 
 
-def _deepened(file: OptionsFile) -> Iterator[dict[str, Any]]:
+def remarks_of(opener: Opener, replaced: Collection[str]) -> tuple[str, ...]:
+    """Return what a rehearsal does not show, because RocksDB did not get the file as it is."""
+    lists = [LISTS_LEFT_OUT] if any(key.endswith("_paths") for key in replaced) else []
+    return (*([] if opener.reads_files else [_TEXT_ONLY]), *lists)
+
+
+def deepened(
+    file: OptionsFile, families: Mapping[str, str] | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield the steps that move the data of each family into its last level.
 
+    `families` are the families to use, each with the one of the file that has the same options.
     Other styles than leveled compaction choose the level themselves.
     """
-    for family in family_names(file.sections):
-        section = f'CFOptions "{family}"'
+    for family, like in (families or {n: n for n in family_names(file.sections)}).items():
+        section = f'CFOptions "{like}"'
         leveled = file.get(section, "compaction_style") in (None, _LEVELED)
         levels = int(file.get(section, "num_levels") or _USUAL_LEVELS)
         yield {**_COMPACT, "family": family, **({"level": levels - 1} if leveled else {})}

@@ -27,11 +27,12 @@ from lsmtune.engines.libraries.steps import (
 )
 from lsmtune.engines.rocksdb.opener import Opener, folders_inside
 from lsmtune.engines.rocksdb.rehearsal import (
-    TEXT_ONLY,
     Failure,
     causes_of,
     check_digest,
     check_errors,
+    deepened,
+    remarks_of,
 )
 from lsmtune.engines.templates import link_database
 from lsmtune.errors import LsmtuneError, ParseError, UserError
@@ -294,11 +295,13 @@ class StoreRehearsing:
         for family, new in self._new.items():
             undo = with_family_like(undo, family, new)
         names = list(self._new.values())
+        likes = {new: family for family, new in self._new.items()}
         edges = {"do": "edges", "most": _MOST_RECORDS, "without": names}
-        make = {"do": "make", "families": {new: family for family, new in self._new.items()}}
+        make = {"do": "make", "families": likes}
+        compact = deepened(parse_options(exported), likes)
         with self._copy() as store:
             try:
-                steps = [edges, make, _NEW, _DIGEST, _FLUSH, _COMPACT, _DIGEST, _ERRORS]
+                steps = [edges, make, _NEW, _DIGEST, _FLUSH, *compact, _DIGEST, _ERRORS]
                 events = self._open(store, exported, steps)
                 written = result_of(events, "digest")
                 check_digest(events, written)
@@ -380,20 +383,20 @@ class StoreRehearsing:
         remarks: tuple[str, ...] = (),
     ) -> StoreRehearsal:
         file, failure = failed or (None, None)
-        reads = self._opener.reads_files
+        replaced = folders_inside(self._files.exported, self._pristine)[1]
         added = [name for new in self._new.values() for name in family_sections(new)]
         return StoreRehearsal(
             version=self._version,
-            reader="store" if reads else "lsmtune",
+            reader="store" if self._opener.reads_files else "lsmtune",
             families=tuple(family_names(parse_options(self._files.exported).sections)),
             records=self._records,
-            replaced=folders_inside(self._files.exported, self._pristine)[1],
+            replaced=replaced,
             seconds=time.monotonic() - self._started,
             failed=file,
             step=failure and failure.step,
             message=failure and self._plain(str(failure)),
             options=causes,
-            remarks=(*remarks, *(() if reads else (TEXT_ONLY,))),
+            remarks=(*remarks, *remarks_of(self._opener, replaced)),
             folder=str(self._store.folder),
             store_version=self._store.version,
             plan=self._store.plan,
