@@ -109,7 +109,8 @@ def by_old_version(store: Path) -> None:
 
 
 def with_families(store: Path) -> None:
-    make_store(library(NEW), store, FAMILIES)
+    merge = {"do": "put", "keys": 300, "size": 30, "family": "lists", "how": "merge"}
+    make_store(library(NEW), store, FAMILIES, [*PUTS, merge, {"do": "flush"}, merge])
 
 
 def large(store: Path) -> None:
@@ -170,18 +171,21 @@ def rehearsed(folder: Path, name: str) -> dict[str, Any]:
         "left": left(folder),
         "store_bytes": sum(size for size, *_ in before.values()),
         "seconds": round(seconds, 1),
+        "rehearsal_s": round(found["seconds"], 2) if found else None,
         "error": done.stderr.splitlines()[-1].replace(str(folder), "FOLDER") if not found else "",
         **json.loads(text),
     }
 
 
 def killed(folder: Path, store: Path, after_s: float) -> dict[str, Any]:
-    """Kill a rehearsal, then call it again."""
+    """Kill a rehearsal this time after it has printed its plan, then call it again."""
     before = state(store)
     with subprocess.Popen(
-        command(folder, store), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        command(folder, store), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     ) as process:  # fmt: skip
+        if process.stderr is not None:
+            process.stderr.readline()
         time.sleep(after_s)
         running = process.poll() is None
         os.kill(process.pid, signal.SIGKILL)
@@ -219,8 +223,8 @@ def main() -> None:
         )
     name = "three families"
     store = prepared(places[name], name)
-    # From the start of the program to a little after its end.
-    moments = np.random.default_rng(SEED).uniform(0, found["stores"][name]["seconds"], KILLS)
+    whole_s = found["stores"][name]["rehearsal_s"]
+    moments = np.random.default_rng(SEED).uniform(0, whole_s, KILLS)
     for after_s in moments[len(found["kills"]) :].tolist():
         found["kills"].append(killed(places[name], store, after_s))
         write()

@@ -27,7 +27,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-LINKED = {".sst", ".blob", ".ldb"}
+LINKED = {".sst", ".blob"}
 LEFT = ("LOG", "LOCK")
 BLOBS = "blob_dir"
 """The folder of the blob files of an older BlobDB."""

@@ -159,12 +159,14 @@ class _Store:
         self._reading = library.call("readoptions_create")
         library.call("readoptions_set_total_order_seek", self._reading, ctypes.c_ubyte(1))
 
-    def put(self, keys: int, size: int, prefix: str = "", family: str | None = None) -> None:
-        """Write this number of records into each family, or into one."""
+    def put(
+        self, keys: int, size: int, prefix: str = "", family: str | None = None, how: str = "put"
+    ) -> None:
+        """Write this number of records into each family, or into one; `how` is put or merge."""
         for one in self._named(family):
             for number in range(keys):
                 key = b"%s%016d" % (prefix.encode(), number)
-                self._put(one, key, _value(key, size))
+                self._put(one, key, _value(key, size), how)
 
     def overwrite(self, every: int, most: int) -> dict[str, int]:
         """Write a new value to each `every`-th key of each family, at most to `most` keys."""
@@ -283,9 +285,9 @@ class _Store:
     def _named(self, family: str | None) -> list[str]:
         return self.families if family is None else [family]
 
-    def _put(self, family: str, key: bytes, value: bytes) -> None:
+    def _put(self, family: str, key: bytes, value: bytes, how: str = "put") -> None:
         self._library.attempt(
-            "put", "put_cf", self._store, self._writing, self._families[family],
+            how, f"{how}_cf", self._store, self._writing, self._families[family],
             *_sized(key), *_sized(value),
         )  # fmt: skip
 

@@ -72,7 +72,7 @@ _MERGE_OPERATORS = {
 }  # fmt: skip
 """Names of merge operators that RocksDB itself has (utilities/merge_operators.cc)."""
 _NO_CLASS = {"", "nullptr", "{}", "(nil)"}
-_TABLE = re.compile(r"\b\d{6,}\.(?:sst|ldb|blob)\b")
+_TABLE = re.compile(r"\b\d{6,}\.(?:sst|blob)\b")
 _NO_SPACE = "No space left on device"
 _NEW = {"do": "put", "keys": 2000, "size": 200}
 _AFTER = {"do": "put", "keys": 100, "size": 200, "prefix": "undo"}
