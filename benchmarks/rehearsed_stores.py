@@ -14,9 +14,7 @@ what it contains.
 """
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -177,8 +175,11 @@ def rehearsed(folder: Path, name: str) -> dict[str, Any]:
     }
 
 
-def killed(folder: Path, store: Path, after_s: float) -> dict[str, Any]:
-    """Kill a rehearsal this time after it has printed its plan, then call it again."""
+def killed(folder: Path, store: Path, after_s: float) -> dict[str, Any] | None:
+    """Kill a rehearsal this time after it has printed its plan, then call it again.
+
+    None if it ended before.
+    """
     before = state(store)
     with subprocess.Popen(
         command(folder, store), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -188,12 +189,13 @@ def killed(folder: Path, store: Path, after_s: float) -> dict[str, Any]:
             process.stderr.readline()
         time.sleep(after_s)
         running = process.poll() is None
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()
+    if not running:
+        return None
     unchanged, found = state(store) == before, left(folder)
     again = subprocess.run(command(folder, store), capture_output=True, check=False)
     return {
         "after_s": round(after_s, 3),
-        "was_running": running,
         "left_by_kill": len(found),
         "unchanged": unchanged and state(store) == before,
         "second_exit_code": again.returncode,
@@ -224,11 +226,12 @@ def main() -> None:
     name = "three families"
     store = prepared(places[name], name)
     whole_s = found["stores"][name]["rehearsal_s"]
-    moments = np.random.default_rng(SEED).uniform(0, whole_s, KILLS)
-    for after_s in moments[len(found["kills"]) :].tolist():
-        found["kills"].append(killed(places[name], store, after_s))
-        write()
-        print(found["kills"][-1], flush=True)
+    draw = np.random.default_rng([SEED, len(found["kills"])])
+    while len(found["kills"]) < KILLS:
+        if (one := killed(places[name], store, draw.uniform(0, whole_s))) is not None:
+            found["kills"].append(one)
+            write()
+            print(one, flush=True)
 
 
 if __name__ == "__main__":

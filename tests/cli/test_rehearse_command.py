@@ -23,6 +23,14 @@ from lsmtune.engines.libraries.installed import (
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 
+KEYS = {
+    "study", "trial", "passed", "version", "reader", "families", "records", "replaced", "seconds",
+    "failed", "step", "message", "options", "remarks", "folder", "store_version", "plan", "tables",
+    "read", "written", "added", "quiet",
+}  # fmt: skip
+"""The keys of the JSON document, which are a part of the contract."""
+
+
 @pytest.fixture(scope="module")
 def library(installed: Path) -> Path:
     engine = engine_of_version(installed_engines(installed), DEFAULT_VERSION)
@@ -49,6 +57,7 @@ def test_rehearse_prints_plan_and_document(
     assert rehearse(folder, "--json") == 0
     out, err = capsys.readouterr()
     document = json.loads(out)
+    assert set(document) == KEYS
     assert document["passed"]
     assert document["quiet"]
     assert document["failed"] is None

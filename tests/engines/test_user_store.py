@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fakes import store_user
+from fakes.patience import eventually
 from fakes.user_stores import make_store, newest_options, state
 from lsmtune.engines.base import Deployed
 from lsmtune.engines.libraries.installed import (
@@ -138,6 +140,24 @@ def test_user_store_refuses_a_store_that_another_process_uses(
     with used(library, tmp_path / "store", "plain"):
         assert re.search(r"process \d+ uses this store", refusal(rehearse, tmp_path / "store"))
     assert rehearse(tmp_path / "store").passed
+
+
+def test_user_store_that_is_opened_during_the_copy_is_in_use(library: Path, tmp_path: Path) -> None:
+    """The toucher stands for a program that opens and closes the store: CURRENT gets newer."""
+    store = make_store(library, tmp_path / "store")
+    with (store / "000999.log").open("wb") as log:
+        log.truncate(1 << 29)
+
+    def touch() -> None:
+        assert eventually(lambda: any(tmp_path.glob("lsmtune-rehearsal-*/store/000999.log")))
+        os.utime(store / "CURRENT")
+
+    toucher = threading.Thread(target=touch)
+    toucher.start()
+    with pytest.raises(UserError, match="uses this store"):
+        rehearse_store(library, files_of(newest_options(store), {}), store, lambda _: None)
+    toucher.join()
+    assert not list(tmp_path.glob("*lsmtune-*"))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ itself.
 
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -65,7 +66,7 @@ def _check_unlocked(store: Path) -> None:
 
 
 def _state(store: Path) -> State:
-    """Return content, size and time of CURRENT, and size and time of the MANIFEST that it names."""
+    """Return content, size and time of CURRENT and of the MANIFEST that it names."""
     current = store / "CURRENT"
     content = current.read_bytes()
     manifest = store / content.decode(errors="surrogateescape").strip()
@@ -74,7 +75,9 @@ def _state(store: Path) -> State:
     if not manifest.is_file():
         raise _FailedError("damaged", current, f"the file {manifest.name} is missing")
     facts = [path.stat() for path in (current, manifest)]
-    return content, *((one.st_ino, one.st_size, one.st_mtime_ns) for one in facts)
+    with manifest.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return content, digest, *((one.st_ino, one.st_size, one.st_mtime_ns) for one in facts)
 
 
 def _copy(source: Path, target: Path, found: dict[str, int]) -> None:

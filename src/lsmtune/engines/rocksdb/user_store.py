@@ -64,6 +64,7 @@ _COPIES = 2
 """Copies of files that are not tables: one of the store, and one that is opened."""
 _MOST_RECORDS = 100_000
 _COMPARATORS = {"leveldb.BytewiseComparator", "rocksdb.ReverseBytewiseComparator"}
+_TIMESTAMPS = ".u64ts"
 _MERGE_OPERATORS = {
     "StringAppendOperator", "StringAppendTESTOperator", "stringappend", "stringappendtest",
     "PutOperator", "put", "put_v1", "UInt64AddOperator", "uint64add", "MaxOperator", "max",
@@ -135,14 +136,17 @@ class UserStore:
         """Raise UserError if keys or merges of a family need a class of the application."""
         sections = {} if self.newest is None else self.newest.sections
         for family in family_names(sections):
-            options = sections[f'CFOptions "{family}"']
+            options = sections.get(family_sections(family)[0], {})
             for key, known in (("comparator", _COMPARATORS), ("merge_operator", _MERGE_OPERATORS)):
                 name = _class_name(options.get(key, ""))
                 if name not in known | _NO_CLASS:
+                    why = "is a part of your application, so RocksDB alone cannot use the store"
+                    if name.endswith(_TIMESTAMPS):
+                        why = "needs keys with timestamps, which lsmtune cannot write"
                     raise UserError(
                         f"{self.folder}: column family {family} has the {key.replace('_', ' ')} "
-                        f"{name}, which is a part of your application, so RocksDB alone cannot "
-                        "use the store; lsmtune rehearses only stores with RocksDB's own classes"
+                        f"{name}, which {why}; lsmtune rehearses only stores with RocksDB's usual "
+                        "comparators and merge operators"
                     )
 
     def _planned(self) -> StorePlan:
