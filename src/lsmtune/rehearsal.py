@@ -16,6 +16,7 @@ class Rehearsal(BaseModel):
     version   of the store that opened them
     reader    who read the files: the store itself, or lsmtune, which gave the store each option,
               because this version cannot read a file
+    opened    whether stores were opened; False: the values only came into force in a running store
     new_store whether the exported file made a new store, for which there is no undo file
     families  column families that the files name
     records   records that were read with both files and compared
@@ -33,6 +34,7 @@ class Rehearsal(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     version: str
     reader: Literal["store", "lsmtune"] = "store"
+    opened: bool = True
     new_store: bool = False
     families: tuple[str, ...] = ()
     records: int = 0

@@ -4,7 +4,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,14 +16,25 @@ from fakes.asks import Asks
 from fakes.patience import PATIENCE_S, eventually
 from fakes.records import check_records
 from fakes.rig import Rig
-from lsmtune.engines.base import Live, Outcome, Places, TrialFailedError, Watch, Window
+from lsmtune.engines.base import (
+    Deployed,
+    Live,
+    Outcome,
+    Places,
+    Rehearses,
+    TrialFailedError,
+    Watch,
+    Window,
+)
 from lsmtune.engines.myrocks import loads
 from lsmtune.engines.myrocks.engine import MyRocks
 from lsmtune.engines.myrocks.loads import read_check, sysbench_argv
+from lsmtune.engines.myrocks.options import as_my_cnf
 from lsmtune.engines.myrocks.server import DATABASE, ServerFiles, install, run_client, running
 from lsmtune.errors import UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Settings
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.spec import StudySettings
 from lsmtune.study.online import OnlineTuner, Plan
 from lsmtune.trials import Judgement, Protocol, Status, TrialSpec
@@ -394,3 +405,79 @@ def test_a_planted_harmful_change_to_a_real_server_is_taken_back(rig: Rig) -> No
         # seem to be another one, but no gain is shown.
         assert step.judgement not in (Judgement.KEPT, Judgement.REFUSED), step
         assert tuner.current == space.default()
+
+
+def rehearsed(
+    rig: Rig, changes: dict[str, str], head: str = "", *, new_store: bool = False
+) -> Rehearsal:
+    """Rehearse a my.cnf with these variables of RocksDB, by their names without prefix."""
+    name = f"rehearsal{len(list(rig.folder.glob('rehearsal*')))}"
+    spec = TrialSpec(
+        settings=rig.base, base_settings=rig.base, workload=SMALL, protocol=Protocol(), seed=1
+    )
+    folder = rig.folder / name
+    folder.mkdir()
+
+    def text(names: Collection[str]) -> str:
+        return f"{head}{as_my_cnf({name: changes[name] for name in names})}"
+
+    files = Deployed(
+        exported=text(changes), undo=text([]), changed=tuple(changes), only=text,
+        family="default", new_store=new_store,
+    )  # fmt: skip
+    engine = rig.engine
+    assert isinstance(engine, Rehearses)
+    places = Places(folder, rig.folder / "templates")
+    found = engine.rehearse(spec, rig.ground.base, files, places, Watch(lambda phase: None))
+    assert servers_in(rig.folder) == []
+    return found
+
+
+def test_rehearse_files_of_both_values_passes_and_leaves_the_users_folders(
+    rig: Rig, tmp_path: Path
+) -> None:
+    """The user's my.cnf names folders and files of a server that runs."""
+    other = tmp_path / "running"
+    folders = {"datadir": "", "tmpdir": "tmp", "rocksdb_wal_dir": "wal",
+               "loose-rocksdb_log_dir": "log", "secure_file_priv": "priv"}  # fmt: skip
+    files = {"log-bin": "bin", "general_log_file": "a.log", "log_error": "b.log", "socket": "s"}
+    for name in folders.values():
+        (other / name).mkdir(parents=True, exist_ok=True)
+    (other / "wal" / "000001.log").write_text("a log of the running server")
+    paths = "".join(f"{name} = {other / value}\n" for name, value in (folders | files).items())
+    head = f"[client]\npassword=x\n[mysqld]\nuser=mysql\nport=3307\ngeneral_log=1\n{paths}"
+    before = [(path, path.stat().st_mtime_ns) for path in sorted(other.rglob("*"))]
+    options = "write_buffer_size=4m;block_based_table_factory={block_size=8192}"
+    found = rehearsed(rig, {"default_cf_options": options}, head)
+    assert found.passed, found
+    assert found.version == "6.29.5"
+    assert found.families == ("default",)
+    assert found.records > SMALL.num
+    assert found.replaced == tuple(
+        name.removeprefix("loose-").replace("-", "_")
+        for name in (folders | files)
+        if name != "log-bin"
+    )
+    assert "user, port, log_bin" in found.remarks[0]
+    assert before == [(path, path.stat().st_mtime_ns) for path in sorted(other.rglob("*"))]
+
+
+def test_rehearse_fewer_levels_names_the_refused_option(rig: Rig) -> None:
+    changes = {"max_background_jobs": "4", "default_cf_options": "num_levels=5"}
+    found = rehearsed(rig, changes)
+    assert (found.failed, found.step) == ("exported", "open")
+    assert "db has more levels than options.num_levels" in str(found.message)
+    assert found.options == ("default_cf_options",)
+    new = rehearsed(rig, changes, new_store=True)
+    assert new.passed, new
+    assert new.new_store
+
+
+def test_rehearse_more_levels_finds_no_way_back(rig: Rig) -> None:
+    found = rehearsed(rig, {"default_cf_options": "num_levels=8"})
+    assert (found.failed, found.step) == ("undo", "open")
+
+
+def test_rehearse_a_file_that_the_server_refuses_is_a_failed_baseline(rig: Rig) -> None:
+    with pytest.raises(TrialFailedError, match="unknown variable"):
+        rehearsed(rig, {}, "[mysqld]\nnonsense=1\n")

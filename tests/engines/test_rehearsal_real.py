@@ -83,7 +83,10 @@ def test_fewer_levels_are_refused_and_named(rig: Rig) -> None:
 
 @pytest.mark.db_bench
 def test_more_levels_have_no_way_back(rig: Rig) -> None:
-    found = rehearsed(rig, {LEVELS: "8", BUFFER: "8388608"})
+    text = OPTIONS.user_file(rig.spec, rig.ground.base, None).text
+    dynamic = {(FAMILY, "level_compaction_dynamic_level_bytes"): "true"}
+    undo = replace_options(text, dynamic)
+    found = rehearsed(rig, {LEVELS: "8", BUFFER: "8388608"}, undo=undo)
     assert (found.failed, found.options) == ("undo", ("num_levels",))
 
 

@@ -3,7 +3,7 @@
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ from fakes.fake_go_ycsb import Mode as Ycsb
 from fakes.fake_tikv import Mode, change_of
 from fakes.rig import Rig
 from fakes.tikv_site import FILE, NUM, Site, site
-from lsmtune.engines.base import Borrowed, Outcome, Watch
+from lsmtune.engines.base import Borrowed, Deployed, Outcome, Places, Rehearses, Watch
 from lsmtune.engines.tikv import node, status
+from lsmtune.engines.tikv.options import as_told, edited
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import load
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.spec import make_spec
-from lsmtune.trials import Status
+from lsmtune.trials import Protocol, Status, TrialSpec
 from lsmtune.workloads import Workload
 
 CATALOGUE = load("tikv")
@@ -196,6 +198,49 @@ def test_tikv_is_left_as_it_was_found(place: Site, settings: dict[str, int]) -> 
     assert place.tikv.value(BLOCK) == "64KB"
     assert place.tikv.value(MEMTABLE) == "128MiB"
     give_back(found)  # once is enough
+
+
+def rehearsed(rigged: Rig, changes: dict[str, int]) -> Rehearsal:
+    """Rehearse the user's file with these values."""
+    catalogue = rigged.ground.catalogue
+
+    def text(names: Collection[str]) -> str:
+        return edited(FILE, {n: as_told(catalogue.knob(n), changes[n]) for n in names})
+
+    files = Deployed(
+        exported=text(changes), undo=FILE, changed=tuple(changes), only=text, family=""
+    )
+    spec = TrialSpec(
+        settings=rigged.base, base_settings=rigged.base, workload=rigged.spec.workload,
+        protocol=Protocol(), seed=1,
+    )  # fmt: skip
+    assert isinstance(rigged.engine, Rehearses)
+    places = Places(rigged.folder, rigged.folder / "templates")
+    watch = Watch(lambda phase: None)
+    return rigged.engine.rehearse(spec, rigged.ground.base, files, places, watch)
+
+
+@pytest.mark.parametrize("settings", [{BLOCK: 4 * KIB}, {MEMTABLE: 256 * MIB}])
+def test_rehearse_brings_both_values_into_force(place: Site, settings: dict[str, int]) -> None:
+    found = rig(place)
+    told = rehearsed(found, settings)
+    assert told.passed, told
+    assert (told.version, told.reader, told.records) == ("8.5.3", "lsmtune", 0)
+    assert "read back" in told.remarks[0]
+    assert place.tikv.starts == (3 if BLOCK in settings else 1)
+    assert place.tikv.value(BLOCK) == "64KB"
+    assert place.tikv.value(MEMTABLE) == "128MiB"
+    give_back(found)
+    assert place.config.read_text() == FILE
+
+
+@pytest.mark.parametrize("mode", [Mode.REFUSES, Mode.IGNORES])
+def test_rehearse_a_refused_value_names_the_option(place: Site, mode: Mode) -> None:
+    found = rig(place)
+    place.tikv.mode = mode
+    told = rehearsed(found, {MEMTABLE: 256 * MIB})
+    assert (told.failed, told.step, told.options) == ("exported", "options", (MEMTABLE,))
+    give_back(found)
 
 
 def kill(rigged: Rig) -> None:

@@ -130,9 +130,7 @@ def test_user_store_names_the_option_that_its_store_refuses(
 def test_user_store_without_a_way_back_fails_with_the_undo_file(
     rehearse: Callable[..., StoreRehearsal], store: Path
 ) -> None:
-    found = rehearse(
-        store, num_levels=8, write_buffer_size=1 << 20, level_compaction_dynamic_level_bytes="false"
-    )
+    found = rehearse(store, num_levels=8, write_buffer_size=1 << 20)
     assert (found.failed, found.options) == ("undo", ("num_levels",))
 
 

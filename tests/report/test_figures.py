@@ -18,16 +18,21 @@ from sample import (
 )
 
 from lsmtune.analysis.claim import claim_of
-from lsmtune.analysis.study_view import StudyView
+from lsmtune.analysis.study_view import Change, StudyView
 from lsmtune.cli.result_lines import summary_lines
+from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.existing import Effect, StoreChange
 from lsmtune.knobs.types import Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import parse_objective
 from lsmtune.report.comparison import Comparison, comparison
 from lsmtune.report.figures import convergence, failures, options
 from lsmtune.report.sections import options_table
+from lsmtune.report.text.changed_options import option_row
 from lsmtune.report.tree import stalls, trees
 from lsmtune.trials import Role, Status
+
+KNOBS = {knob.name: knob for knob in load("rocksdb").knobs}
 
 
 def compared(**fields: object) -> Comparison:
@@ -59,10 +64,29 @@ def test_options_count_the_restarts() -> None:
     record = options(study_view())
     assert numbers(record.title) == ["7", "2"]
     assert "1/64" in record.see
-    assert sum(row.apply == "restart" for row in record.rows) == 2
+    assert sum(row.can_change == "at restart" for row in record.rows) == 2
     for view in (study_view(best_trial=trial(2, Role.TRIAL, 0.9)), study_view(best_trial=None)):
         assert (options(view).rows, options(view).see) == ((), "")
     assert options(study_view(scale="1")).see == ""
+
+
+@pytest.mark.parametrize(
+    ("forward", "back", "words"),
+    [
+        ("refused", "opens", "refuses it"),
+        ("loses", "loses", "loses keys"),
+        ("migration", "opens", "after a migration"),
+        ("rewrites", "migration", "back only after a migration"),
+        ("opens", "refused", "no way back"),
+    ],
+)
+def test_can_change_names_what_an_existing_store_does(
+    forward: Effect, back: Effect, words: str
+) -> None:
+    row = StoreChange(option="num_levels", forward=forward, back=back, tried=("11.8.1",))
+    change = Change(KNOBS["num_levels"], 7, 8, on_store=row)
+    assert option_row(change).can_change.endswith(words)
+    assert option_row(replace(change, on_store=None)).can_change == "at restart"
 
 
 def deployed_view(**in_file: tuple[Value, Value]) -> StudyView:

@@ -27,12 +27,14 @@ from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
 from lsmtune.analysis.verification_views import verifications_of
 from lsmtune.described import is_of_program
 from lsmtune.errors import Argument, UserError
-from lsmtune.knobs.types import Config
+from lsmtune.knobs import existing
+from lsmtune.knobs.existing import StoreChange
+from lsmtune.knobs.types import Config, Settings
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.options_file import families_in
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import KnobSpaces, assumed_cache_bytes
-from lsmtune.spec import StudySettings
+from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.study.history import History
@@ -253,16 +255,26 @@ def _with_deployed(spaces: KnobSpaces | None, trial: TrialView) -> TrialView:
         )
     except UserError:
         return trial
+    on_store = _on_store(spaces.ground, base_at_full.settings, at_full.settings)
     changes = (
         replace(
             change,
             deployed=at_full.settings.get(change.knob.name),
             deployed_base=base_at_full.settings.get(change.knob.name),
             replaced=at_full.replaced.get(change.knob.name),
+            on_store=on_store.get(change.knob.name),
         )
         for change in trial.changes
     )
     return replace(trial, changes=tuple(changes), not_deployable=at_full.reasons)
+
+
+def _on_store(ground: Ground, before: Settings, after: Settings) -> dict[str, StoreChange]:
+    """Return what an existing store does with each changed option that it does not just accept."""
+    if not ground.catalogue.is_rocksdbs:
+        return {}
+    names, version = ground.catalogue.names, ground.rocksdb_version
+    return dict(existing.changes_between(before, after, names, version))
 
 
 def _front(views: dict[int, TrialView], history: History) -> tuple[TrialView, ...]:

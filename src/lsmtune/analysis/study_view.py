@@ -10,6 +10,7 @@ from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.trades import Trade
 from lsmtune.engine_traits import ENGINES, predicts
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.existing import StoreChange
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
@@ -33,7 +34,8 @@ class Change:
 
     `deployed` is the value in the exported file, for a full-size tree, and `deployed_base` the
     baseline's value for such a tree. Both are None where they are not known. `replaced` is the
-    value of the winner for such a tree, if the file has another value.
+    value of the winner for such a tree, if the file has another value. `on_store` is what an
+    existing store does with the deployed value; None if it simply opens.
     """
 
     knob: Knob
@@ -42,6 +44,7 @@ class Change:
     deployed: Value | None = None
     deployed_base: Value | None = None
     replaced: Value | None = None
+    on_store: StoreChange | None = None
 
     @property
     def is_deployed(self) -> bool:

@@ -30,13 +30,20 @@ class ChosenKnobs:
 
     def document(self) -> list[dict[str, Any]]:
         """Return the knobs as JSON."""
-        return [{**knob.model_dump(), "allowed": knob.allowed_text()} for knob in self.knobs]
+        return [
+            {
+                **knob.model_dump(),
+                "allowed": knob.allowed_text(),
+                "store_changes": [c.model_dump() for c in self.catalogue.store_changes(knob)],
+            }
+            for knob in self.knobs
+        ]
 
     def markdown(self) -> str:
         """Return the reference page of the engine, or the tables of some knobs, in Markdown."""
         if self.is_whole:
             return page(self.catalogue)
-        return "".join(f"{line}\n" for line in tables(self.knobs))
+        return "".join(f"{line}\n" for line in tables(self.catalogue, self.knobs))
 
 
 def optimizers() -> list[Optimizer]:

@@ -43,7 +43,7 @@ class StoreRehearsed:
 
     def document(self) -> dict[str, Any]:
         """Return the result as `lsmtune rehearse --json` prints it."""
-        found = self.found.model_dump(mode="json", exclude={"new_store", "needs"})
+        found = self.found.model_dump(mode="json", exclude={"opened", "new_store", "needs"})
         return {"study": self.study, "trial": self.trial, "passed": self.passed, **found}
 
     def lines(self) -> list[str]:

@@ -47,10 +47,10 @@ def knobs(
     elif found.is_whole:
         say_all(_knob_lines(found.catalogue))
     else:
-        say_all(_knob_tables(found.knobs))
+        say_all(_knob_tables(found.catalogue, found.knobs))
 
 
-def _knob_tables(knobs: "Sequence[Knob]") -> Iterator[str]:
+def _knob_tables(catalogue: "Catalogue", knobs: "Sequence[Knob]") -> Iterator[str]:
     """Yield a table per area."""
     from lsmtune.report.text.knob_rows import knob_row
 
@@ -60,14 +60,14 @@ def _knob_tables(knobs: "Sequence[Knob]") -> Iterator[str]:
     ]  # fmt: skip
     for area, of_area in groupby(knobs, key=lambda knob: knob.area):
         yield f"{area}:"
-        yield from table_lines(columns, map(knob_row, of_area), indent=2)
+        yield from table_lines(columns, (knob_row(catalogue, k) for k in of_area), 2)
         yield ""
 
 
 def _knob_lines(catalogue: "Catalogue") -> Iterator[str]:
     from lsmtune.report.text.knob_rows import preset_rows
 
-    yield from _knob_tables(catalogue.knobs)
+    yield from _knob_tables(catalogue, catalogue.knobs)
     yield "presets of knobs (--knobs NAME):"
     heads = [Column("preset", at_least=12), Column("knobs", right=True), Column("contents")]
     yield from table_lines(heads, preset_rows(catalogue), indent=2)

@@ -138,7 +138,7 @@ def _changed_cells(row: OptionRow, *, with_file: bool) -> list[str]:
         row.name,
         *((row.deployed, row.deployed_base) if with_file else (row.base,)),
         row.best,
-        "at run time" if row.apply == "online" else "at restart",
+        row.can_change,
     ]
 
 

@@ -72,13 +72,16 @@ def copy_database(source: Path, into: Path) -> None:
             shutil.copyfile(path, into / path.name)
 
 
-def link_database(source: Path, into: Path) -> None:
-    """Make hard links to tables and copy all other files, also in folders."""
+def link_database(source: Path, into: Path, left: tuple[str, ...] = _LEFT) -> None:
+    """Make hard links to tables and copy all other files, also in folders.
+
+    `left` has the beginnings of the names of files that are left out.
+    """
     into.mkdir()
     for path in source.iterdir():
         if path.is_dir():
-            link_database(path, into / path.name)
+            link_database(path, into / path.name, left)
         elif path.suffix in _LINKED:
             os.link(path, into / path.name)
-        elif path.is_file() and not path.name.startswith(_LEFT):
+        elif path.is_file() and not path.name.startswith(left):
             shutil.copyfile(path, into / path.name)

@@ -58,7 +58,7 @@ class Overview:
 
 def overview(views: Sequence[StudyView]) -> Overview:
     """Return the overview; studies keep their order."""
-    gains = sum(bool(v.verification and v.verification.verdict.claim == "gain") for v in views)
+    gains = sum(claim_of(view).gain for view in views)
     return Overview(
         title=f"{gains} of {len(views)} studies have a verified gain",
         see="Left of 1 is better. It is proven only if the whole line is left of 1.",

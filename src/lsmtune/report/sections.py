@@ -169,7 +169,7 @@ def _option_cells(row: OptionRow, *, with_file: bool) -> list[str]:
     return [
         code(row.name),
         *values,
-        "at run time" if row.apply == "online" else "at restart",
+        row.can_change,
         element("span", row.trade, class_="prose"),
     ]
 

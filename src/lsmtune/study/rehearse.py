@@ -93,8 +93,9 @@ def _allowed(study: Session, trial: int, found: Rehearsal) -> Rehearsal:
     if found.failed is None or not study.spec.one_way or candidate is None:
         return found
     names = ENGINES[study.spec.engine].catalogue().names
-    before: Settings = dict(study.space.default())
-    table = dict(changes_between(before, dict(candidate.trial.config), names))
+    before: Settings = study.space.settings(study.space.default())
+    after = study.space.settings(candidate.trial.config)
+    table = dict(changes_between(before, after, names, study.ground.rocksdb_version))
     known = [table[name] for name in found.options if name in table]
     if len(known) < len(found.options) or any(change.is_forbidden for change in known):
         return found

@@ -11,7 +11,8 @@ texts        without `options`: for each family a text for `rocksdb_get_options_
 create       whether the store and its families are made if they are missing
 quiet        whether automatic compactions are off in all families
 list         whether only the names of the store's families are printed; the store stays closed
-steps        what to do with the open store, in this order; see `_STEPS`
+steps        what to do with the open store, in this order: `do` is a public method of `_Store`
+             below, and the other keys are its arguments
 
 Each line of output is a JSON object with the key `event`: `opened`, then the name of each step with
 its result, or `families` for a list, at last `closed`. `failed` has the name of the step and
@@ -27,7 +28,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -163,7 +164,7 @@ class _Store:
         self, keys: int, size: int, prefix: str = "", family: str | None = None, how: str = "put"
     ) -> None:
         """Write this number of records into each family, or into one; `how` is put or merge."""
-        for one in self._named(family):
+        for one in self.families if family is None else [family]:
             for number in range(keys):
                 key = b"%s%016d" % (prefix.encode(), number)
                 self._put(one, key, _value(key, size), how)
@@ -195,7 +196,7 @@ class _Store:
             library.call("compactoptions_set_change_level", options, ctypes.c_ubyte(1))
             library.call("compactoptions_set_target_level", options, ctypes.c_int(level))
         none, empty = ctypes.c_char_p(None), ctypes.c_size_t(0)
-        for name in self._named(family):
+        for name in self.families if family is None else [family]:
             handle = self._families[name]
             library.call(
                 "compact_range_cf_opt", self._store, handle, options, none, empty, none, empty
@@ -209,13 +210,18 @@ class _Store:
                 quiet_since = time.monotonic()
             time.sleep(_POLL_S)
 
-    def digest(self) -> dict[str, tuple[int, str]]:
-        """Read all records; return for each family their number and their hash."""
+    def digest(self, gets: int = 0) -> dict[str, tuple[int, str]]:
+        """Read all records; return for each family their number and their hash.
+
+        With `gets`, each `gets`-th key is also read by a get: another value changes the hash.
+        """
         found = {}
         for name in self._families:
             count, content = 0, hashlib.sha256()
             for key, value in self._records(name):
                 content.update(b"%d %d " % (len(key), len(value)) + key + value)
+                if gets and count % gets == 0 and self._get(name, key) != value:
+                    content.update(b"a get finds another value")
                 count += 1
             found[name] = count, content.hexdigest()
         return found
@@ -282,14 +288,21 @@ class _Store:
         """The names of the families."""
         return list(self._families)
 
-    def _named(self, family: str | None) -> list[str]:
-        return self.families if family is None else [family]
-
     def _put(self, family: str, key: bytes, value: bytes, how: str = "put") -> None:
         self._library.attempt(
             how, f"{how}_cf", self._store, self._writing, self._families[family],
             *_sized(key), *_sized(value),
         )  # fmt: skip
+
+    def _get(self, family: str, key: bytes) -> bytes | None:
+        size, handle = ctypes.c_size_t(), self._families[family]
+        asked = (self._store, self._reading, handle, *_sized(key), ctypes.byref(size))
+        start = self._library.attempt("digest", "get_cf", *asked)
+        if start is None:
+            return None
+        value = ctypes.string_at(start, size.value)
+        self._library.call("free", start)
+        return value
 
     def _number(self, handle: Any, name: bytes) -> int:
         value = ctypes.c_uint64()
@@ -351,16 +364,6 @@ class _Store:
         return found
 
 
-_STEPS: dict[str, Callable[..., Any]] = {
-    name: getattr(_Store, name)
-    for name in (
-        "put", "overwrite", "flush", "compact", "settle", "digest", "edges", "levels", "errors",
-        "make", "only", "drop",
-    )
-}  # fmt: skip
-"""The steps of a plan, by the name under `do`; the other keys of a step are its arguments."""
-
-
 def _value(key: bytes, size: int) -> bytes:
     """Return a value of this size that depends on the key; half of it compresses."""
     return (hashlib.sha256(key).hexdigest().encode() * (size // 64 + 1))[:size]
@@ -399,7 +402,7 @@ def _carry_out(plan: Mapping[str, Any]) -> None:
         arguments = dict(step)
         name = arguments.pop("do")
         started = time.monotonic()
-        result = _STEPS[name](store, **arguments)
+        result = getattr(store, name)(**arguments)
         _print(name, result=result, seconds=time.monotonic() - started)
     store.close()
     _print("closed")

@@ -5,10 +5,19 @@ from functools import cached_property
 from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
-from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.base import (
+    Deployed,
+    EngineFacts,
+    Outcome,
+    OwnBase,
+    Places,
+    TrialFailedError,
+    Watch,
+)
 from lsmtune.engines.embedded import EMBEDDED
 from lsmtune.engines.embedded.measure import measure
 from lsmtune.engines.embedded.plans import store_of
+from lsmtune.engines.embedded.rehearsal import Rehearsing
 from lsmtune.engines.embedded.trial import Trial
 from lsmtune.engines.libraries.loaded import Loaded
 from lsmtune.engines.rocksdb.bench import Files
@@ -16,6 +25,7 @@ from lsmtune.engines.rocksdb.driver.client import Client
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.metrics.measurement import Measurement
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.system.host import CpuMeter
 from lsmtune.trials import Base, Origin, Status, TrialSpec
 from lsmtune.workloads import Workload
@@ -75,6 +85,17 @@ class Embedded:
         trial = Trial(library, spec, places.workdir)
         result = attempted(lambda: self._measured(spec, trial, watch))
         return Outcome(result, trial.evidence())
+
+    def rehearse(
+        self, spec: TrialSpec, base: Base, files: Deployed, places: Places, watch: Watch
+    ) -> Rehearsal:
+        """Load the baseline's store, then open copies of it with the settings of both files."""
+        rehearsing = Rehearsing(self._libraries, files, spec, places.workdir)
+        if rehearsing.is_new:
+            return rehearsing.on_new()
+        Trial(self._libraries[str(spec.settings["store"])], spec, places.workdir).load(watch)
+        watch.phase("open")
+        return rehearsing.on_existing()
 
     def _measured(self, spec: TrialSpec, trial: Trial, watch: Watch) -> Measurement:
         meter = CpuMeter()

@@ -7,7 +7,7 @@ from typing import Any
 
 from lsmtune.engines.base import TrialFailedError, Watch
 from lsmtune.engines.embedded.plans import load_plan, probe_plan, settle_plan
-from lsmtune.engines.rocksdb.bench import Files, evidence_of
+from lsmtune.engines.rocksdb.bench import Files, HeldRun, evidence_of
 from lsmtune.engines.rocksdb.driver.client import Client, Event
 from lsmtune.engines.rocksdb.driver.output import one
 from lsmtune.engines.rocksdb.driver.plans import LOAD
@@ -62,11 +62,7 @@ class Trial:
 
     def run(self, watch: Watch) -> Run:
         """Run all parts; TrialFailedError if one fails."""
-        limits = self._spec.protocol
-        watch.phase("load")
-        held, events = self._client("load", load_plan(self._spec)).run_held(
-            LOAD, limits, watch, None
-        )
+        held, events = self.load(watch)
         load = Part(held.exit, events)
         settle = self._part("settle", settle_plan(self._spec))
         disk_bytes, table_bytes = self._sizes()
@@ -74,6 +70,12 @@ class Trial:
         probe = self._part("probe", probe_plan(self._spec))
         peak_bytes = max(held.peak_space_bytes, disk_bytes)
         return Run(load, settle, probe, disk_bytes, table_bytes, peak_bytes)
+
+    def load(self, watch: Watch) -> tuple[HeldRun, list[Event]]:
+        """Write the records; return the run and its events. TrialFailedError if it fails."""
+        watch.phase("load")
+        client = self._client("load", load_plan(self._spec))
+        return client.run_held(LOAD, self._spec.protocol, watch, None)
 
     def evidence(self) -> dict[str, Path]:
         """Return the files that exist, by the name under which they are kept."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import (
+    Deployed,
     EngineFacts,
     Live,
     Outcome,
@@ -24,12 +25,14 @@ from lsmtune.engines.myrocks.options import (
     read_settings,
     with_filter,
 )
+from lsmtune.engines.myrocks.rehearsal import Rehearsing
 from lsmtune.engines.myrocks.server import ServerFiles, install, running
 from lsmtune.engines.myrocks.trial import Trial
 from lsmtune.engines.read_back import linked_codecs, newest_options
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.system.launch import from_here
 from lsmtune.trials import Base, TrialSpec
 
@@ -113,6 +116,19 @@ class MyRocks:
         trial = Trial(self._program, self.catalogue, spec, base, places)
         result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
+
+    def rehearse(
+        self, spec: TrialSpec, base: Base, files: Deployed, places: Places, watch: Watch
+    ) -> Rehearsal:
+        """Run the baseline, then start servers on copies of its data with both files."""
+        own = ServerFiles(places.workdir)
+        if files.new_store:
+            install(own)
+        else:
+            Trial(self._program, self.catalogue, spec, base, places).leave_store(watch)
+        watch.phase("open")
+        rehearsing = Rehearsing(self._program, files, own, spec, base)
+        return rehearsing.on_new() if files.new_store else rehearsing.on_existing()
 
     def serve(
         self, spec: TrialSpec, base: Base, places: Places, watch: Watch

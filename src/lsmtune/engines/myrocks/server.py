@@ -19,6 +19,10 @@ DATABASE = "lsmtune"
 """The schema that the loads have their tables in."""
 STORE = "#rocksdb"
 """The folder of RocksDB in a server's data."""
+PRIVATE_FLAGS = (
+    "skip-log-bin", "skip-name-resolve", "skip-networking", "plugin-load-add=ha_rocksdb.so",
+)  # fmt: skip
+"""Lines of my.cnf of each private server."""
 
 _START_S, _STOP_S, _INSTALL_S = 60.0, 300.0, 60.0
 _POLL_S = 0.02
@@ -68,6 +72,21 @@ class ServerFiles:
         return self.workdir / "error.log"
 
 
+def private_options(files: ServerFiles, socket: Path) -> dict[str, object]:
+    """Return the options of a private server: its folders, and RocksDB as its only engine."""
+    return {
+        **dict.fromkeys(("user",) if os.geteuid() == 0 else (), "root"),
+        "datadir": files.data,
+        "socket": socket,
+        "pid-file": files.workdir / "mysqld.pid",
+        "log-error": files.error_log,
+        "tmpdir": files.workdir,
+        "default-storage-engine": "RocksDB",
+        "default-tmp-storage-engine": "Aria",
+        "innodb": "OFF",
+    }
+
+
 def configuration(files: ServerFiles, socket: Path, variables: Mapping[str, str]) -> str:
     """The text of my.cnf: a private server, and RocksDB's variables.
 
@@ -75,24 +94,15 @@ def configuration(files: ServerFiles, socket: Path, variables: Mapping[str, str]
     locks are waited for longer than MyRocks does by itself.
     """
     own: dict[str, object] = {
-        **dict.fromkeys(("user",) if os.geteuid() == 0 else (), "root"),
-        "datadir": files.data,
-        "socket": socket,
-        "pid-file": files.workdir / "mysqld.pid",
-        "log-error": files.error_log,
-        "tmpdir": files.workdir,
-        "plugin-load-add": "ha_rocksdb.so",
-        "default-storage-engine": "RocksDB",
-        "default-tmp-storage-engine": "Aria",
+        **private_options(files, socket),
         "character-set-server": "latin1",
         "collation-server": "latin1_bin",
         "transaction-isolation": "READ-COMMITTED",
         "performance_schema": "OFF",
-        "innodb": "OFF",
         "rocksdb_lock_wait_timeout": 50,
         "rocksdb_deadlock_detect": "ON",
     }
-    lines = ["[mysqld]", "skip-log-bin", "skip-name-resolve", "skip-networking"]
+    lines = ["[mysqld]", *PRIVATE_FLAGS]
     lines += [f"{name}={value}" for name, value in {**own, **variables}.items()]
     return "\n".join(lines) + "\n"
 
@@ -205,15 +215,21 @@ class Server:
 
 
 @contextmanager
-def running(program: str, files: ServerFiles, variables: Mapping[str, str]) -> Iterator[Server]:
+def running(
+    program: str,
+    files: ServerFiles,
+    variables: Mapping[str, str],
+    text_of: Callable[[ServerFiles, Path, Mapping[str, str]], str] = configuration,
+) -> Iterator[Server]:
     """A server that runs in the block and has been stopped behind it.
 
-    TrialFailedError with the reason of its error log where it does not start, or does not stop.
+    `text_of` makes the text of its my.cnf. TrialFailedError with the reason of its error log where
+    it does not start, or does not stop.
     """
     # The path of a socket may have no more than 107 bytes; that of a work directory has any length.
     with scratch() as folder:
         socket = folder / "mysql.sock"
-        files.config.write_text(configuration(files, socket, variables))
+        files.config.write_text(text_of(files, socket, variables))
         files.error_log.write_text("")  # of this start alone
         with ChildProcess(
             [program, f"--defaults-file={files.config}"],
@@ -236,7 +252,7 @@ def _await_start(server: Server) -> None:
     while time.monotonic() < limit:
         if not server.process.running:
             status = server.process.wait(_STOP_S)
-            reason = _last_words(_said(server.files), _ERRORS)
+            reason = last_error(server.files)
             raise TrialFailedError(
                 Status.REFUSED,
                 f"the MyRocks server did not start (exit code {status.returncode}): {reason}",
@@ -261,8 +277,13 @@ def _stop(server: Server) -> None:
         raise TrialFailedError(Status.TIMED_OUT, reason) from timeout
     if status.returncode != 0:
         how = status.signal_name or f"code {status.returncode}"
-        words = _last_words(_said(server.files), _ERRORS)
+        words = last_error(server.files)
         raise _failed(f"the MyRocks server ended with {how}: {words}", server.files)
+
+
+def last_error(files: ServerFiles) -> str:
+    """Return the server's own sentence about what went wrong."""
+    return _last_words(_said(files), _ERRORS)
 
 
 def _said(files: ServerFiles) -> str:

@@ -97,6 +97,14 @@ class Trial:
         }
         return measure(load, self._files, loaded, probed, metrics)
 
+    def leave_store(self, watch: Watch) -> None:
+        """Leave the server's data as the load leaves them; one that only reads needs no run."""
+        self._restored(watch)
+        if self._spec.workload.kind != "read":
+            variables = self._variables(self._spec.settings)
+            with running(self._program, self._files, variables) as server:
+                self._load(server, watch)
+
     @contextmanager
     def serve(self, watch: Watch) -> Iterator[LiveServer]:
         """The server under a load without end, until the block ends."""

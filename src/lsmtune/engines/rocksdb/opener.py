@@ -1,7 +1,7 @@
 """Opens stores with OPTIONS files that RocksDB itself reads, in another process."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,12 @@ def folders_inside(text: str, folder: Path) -> tuple[str, tuple[str, ...]]:
     return _LISTS.sub("", changed), tuple(dict.fromkeys([*named, *lists]))
 
 
+_TEXT_ONLY = (
+    "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
+    "files and gave RocksDB each option; not shown: that RocksDB reads these files"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Opener:
     """A library of RocksDB, a work directory, and the time limit of each opening in seconds.
@@ -55,6 +61,14 @@ class Opener:
     def reads_files(self) -> bool:
         """Whether RocksDB reads the files itself; otherwise, lsmtune does."""
         return has_function(self.library, _READS_FILES)
+
+    def remarks(self, replaced: Collection[str]) -> tuple[str, ...]:
+        """Return what an opening does not show, because RocksDB does not get the file as it is."""
+        lists = any(key.endswith("_paths") for key in replaced)
+        return (
+            *([] if self.reads_files else [_TEXT_ONLY]),
+            *([LISTS_LEFT_OUT] if lists else []),
+        )
 
     def open(
         self,

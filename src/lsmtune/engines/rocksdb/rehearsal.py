@@ -6,34 +6,31 @@ use for long has most of it. Each try gets a copy of this store.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.base import Deployed, TrialFailedError
+from lsmtune.engines.base import Deployed
 from lsmtune.engines.libraries.steps import Event, StepFailedError, result_of
+from lsmtune.engines.rehearsing import Failure, failed_fields, rehearsed
 from lsmtune.engines.rocksdb.opener import LISTS_LEFT_OUT, Opener, folders_inside
 from lsmtune.engines.templates import link_database
 from lsmtune.metrics.options_file import OptionsFile, family_names, parse_options
-from lsmtune.rehearsal import File, Rehearsal
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.system.workdir import create_workdir, remove_workdir
-from lsmtune.trials import Status
 
 _LEVELED, _USUAL_LEVELS = "kCompactionStyleLevel", 7
 _NEW = {"do": "put", "keys": 2000, "size": 200, "prefix": "lsmtune"}
 _AFTER = {"do": "put", "keys": 100, "size": 200, "prefix": "lsmtune-undo"}
 _OVERWRITE = {"do": "overwrite", "every": 7, "most": 2000}
-_FLUSH, _COMPACT, _DIGEST, _ERRORS = (
-    {"do": name} for name in ("flush", "compact", "digest", "errors")
-)
+_FLUSH, _COMPACT, _ERRORS = ({"do": name} for name in ("flush", "compact", "errors"))
+_DIGEST = {"do": "digest", "gets": 50}
 _TEXT_ONLY = (
     "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
     "files and gave RocksDB each option; not shown: that RocksDB reads these files"
 )
-
-Failure = tuple[File, StepFailedError]
 
 
 class Rehearsing:
@@ -53,24 +50,16 @@ class Rehearsing:
 
         TrialFailedError if the undo file, which has the baseline, does not open the store.
         """
-        try:
-            self._prepare()
-        except StepFailedError as failure:
-            text = f"the store of the baseline does not open with the undo file: {failure}"
-            raise TrialFailedError(Status.REFUSED, text) from failure
-        if (failed := self._tried(self._files.exported)) is None:
-            return self._result()
-        causes = causes_of(self._files, lambda text: self._tried(text) is not None)
-        return self._result(failed, causes)
+        return self._result(*rehearsed(self._files, self._prepare, self._tried))
 
     def on_new(self) -> Rehearsal:
         """Return whether the exported file makes a new store and opens it again."""
         steps = [_NEW, _FLUSH, _COMPACT, _DIGEST, _ERRORS]
         try:
             made = self._open(self._store, self._files.exported, steps, create=True)
-            check_errors(made)
+            _check_errors(made)
             again = self._open(self._store, self._files.exported, [_DIGEST])
-            check_digest(again, result_of(made, "digest"))
+            _check(again, result_of(made, "digest"))
         except StepFailedError as failure:
             return self._result(("exported", failure))
         self._digest = result_of(again, "digest")
@@ -82,7 +71,7 @@ class Rehearsing:
         steps = [
             _NEW,
             _FLUSH,
-            *deepened(file),
+            *_deepened(file),
             _OVERWRITE,
             _FLUSH,
             {"do": "settle", "limit_s": 60.0},
@@ -99,24 +88,24 @@ class Rehearsing:
                 return "exported", failure
             try:
                 back = self._open(store, self._files.undo, [_DIGEST, _AFTER, _FLUSH, _ERRORS])
-                check_digest(back, written)
-                check_errors(back)
+                _check(back, written)
+                _check_errors(back)
             except StepFailedError as failure:
                 return "undo", failure
         return None
 
     def _use(self, store: Path, exported: str) -> Any:
         """Write, flush and compact with a file, so that tables of its options exist; the digest."""
-        to_last_level = deepened(parse_options(exported))
-        steps = [_DIGEST, _OVERWRITE, _DIGEST, _FLUSH, *to_last_level, _DIGEST, _ERRORS]
+        compacted = _deepened(parse_options(exported), dynamic_only=True)
+        steps = [_DIGEST, _OVERWRITE, _DIGEST, _FLUSH, *compacted, _DIGEST, _ERRORS]
         events = self._open(store, exported, steps)
-        found, written, compacted = (e["result"] for e in events if e["event"] == "digest")
+        found, written, after = (e["result"] for e in events if e["event"] == "digest")
         if found != self._digest:
-            raise StepFailedError("keys", changed_records(self._digest, found))
-        if compacted != written:
-            raise StepFailedError("keys", changed_records(written, compacted))
-        check_errors(events)
-        return compacted
+            raise StepFailedError("keys", _changed(self._digest, found))
+        if after != written:
+            raise StepFailedError("keys", _changed(written, after))
+        _check_errors(events)
+        return after
 
     def _open(self, store: Path, text: str, steps: list[Any], **more: bool) -> list[Event]:
         return self._opener.open(f"open{next(self._numbers)}", store, text, steps, **more)
@@ -130,8 +119,10 @@ class Rehearsing:
 
     def _result(self, failed: Failure | None = None, causes: Collection[str] = ()) -> Rehearsal:
         names = family_names(parse_options(self._files.exported).sections)
-        file, failure = failed or (None, None)
         replaced = folders_inside(self._files.exported, self._store)[1]
+        remarks = [] if self._opener.reads_files else [_TEXT_ONLY]
+        if any(key.endswith("_paths") for key in replaced):
+            remarks.append(LISTS_LEFT_OUT)
         return Rehearsal(
             version=self._version,
             reader="store" if self._opener.reads_files else "lsmtune",
@@ -140,63 +131,38 @@ class Rehearsing:
             records=sum(number for number, _ in (self._digest or {}).values()),
             replaced=replaced,
             seconds=time.monotonic() - self._started,
-            failed=file,
-            step=failure and failure.step,
-            message=failure and str(failure),
-            options=tuple(causes),
-            remarks=remarks_of(self._opener, replaced),
+            remarks=tuple(remarks),
+            **failed_fields(failed, causes),
         )
 
 
-def causes_of(files: Deployed, fails: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return changed options that cause a failure: with only these the file fails, too.
+def _deepened(file: OptionsFile, *, dynamic_only: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield the steps that compact each family, and move the data into its last level.
 
-    The changes are taken back one by one. A change without which the file still fails is no cause.
-    `fails` tries the text of a file.
+    Other styles than leveled compaction choose the level themselves. With static levels, RocksDB
+    leaves data in the last level that has some, so `dynamic_only` moves no such family.
     """
-    causes = list(files.changed)
-    for name in files.changed:
-        fewer = [cause for cause in causes if cause != name]
-        if fewer and fails(files.only(fewer)):
-            causes = fewer
-    return tuple(causes)
-
-
-def remarks_of(opener: Opener, replaced: Collection[str]) -> tuple[str, ...]:
-    """Return what a rehearsal does not show, because RocksDB did not get the file as it is."""
-    lists = [LISTS_LEFT_OUT] if any(key.endswith("_paths") for key in replaced) else []
-    return (*([] if opener.reads_files else [_TEXT_ONLY]), *lists)
-
-
-def deepened(
-    file: OptionsFile, families: Mapping[str, str] | None = None
-) -> Iterator[dict[str, Any]]:
-    """Yield the steps that move the data of each family into its last level.
-
-    `families` are the families to use, each with the one of the file that has the same options.
-    Other styles than leveled compaction choose the level themselves.
-    """
-    for family, like in (families or {n: n for n in family_names(file.sections)}).items():
-        section = f'CFOptions "{like}"'
+    for family in family_names(file.sections):
+        section = f'CFOptions "{family}"'
         leveled = file.get(section, "compaction_style") in (None, _LEVELED)
+        if dynamic_only:
+            leveled &= file.get(section, "level_compaction_dynamic_level_bytes") == "true"
         levels = int(file.get(section, "num_levels") or _USUAL_LEVELS)
         yield {**_COMPACT, "family": family, **({"level": levels - 1} if leveled else {})}
 
 
-def check_digest(events: list[Event], before: Any) -> None:
-    """StepFailedError if the records differ from the digest `before`."""
+def _check(events: list[Event], before: Any) -> None:
     found = next(event["result"] for event in events if event["event"] == "digest")
     if found != before:
-        raise StepFailedError("keys", changed_records(before, found))
+        raise StepFailedError("keys", _changed(before, found))
 
 
-def check_errors(events: list[Event]) -> None:
-    """StepFailedError if flushes or compactions failed."""
+def _check_errors(events: list[Event]) -> None:
     if number := result_of(events, "errors"):
         raise StepFailedError("compact", f"{number} flushes or compactions failed")
 
 
-def changed_records(before: Any, found: Any) -> str:
+def _changed(before: Any, found: Any) -> str:
     """Return how the records of the first family that differs have changed."""
     name = next(name for name in before if found.get(name) != before[name])
     old, new = before[name][0], found.get(name, [0])[0]

@@ -25,15 +25,8 @@ from lsmtune.engines.libraries.steps import (
     result_of,
     run_program,
 )
+from lsmtune.engines.rehearsing import Failure, causes, failed_fields
 from lsmtune.engines.rocksdb.opener import Opener, folders_inside
-from lsmtune.engines.rocksdb.rehearsal import (
-    Failure,
-    causes_of,
-    check_digest,
-    check_errors,
-    deepened,
-    remarks_of,
-)
 from lsmtune.engines.templates import link_database
 from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.families import DATABASE_SECTION
@@ -283,12 +276,12 @@ class StoreRehearsing:
                 raise problem from other
             return (), (_BOTH,)
         try:
-            return causes_of(self._files, self._fails), ()
+            return causes(self._files.changed, self._fails), ()
         except StepTimeoutError:
             return (), (_NO_CAUSES,)
 
-    def _fails(self, text: str) -> bool:
-        failed = self._tried(text)
+    def _fails(self, names: list[str]) -> bool:
+        failed = self._tried(self._files.only(names))
         if failed is not None and isinstance(failed[1], StepTimeoutError):
             raise failed[1]
         return failed is not None
@@ -302,23 +295,19 @@ class StoreRehearsing:
         likes = {new: family for family, new in self._new.items()}
         edges = {"do": "edges", "most": _MOST_RECORDS, "without": names}
         make = {"do": "make", "families": likes}
-        compact = deepened(parse_options(exported), likes)
         with self._copy() as store:
             try:
-                steps = [edges, make, _NEW, _DIGEST, _FLUSH, *compact, _DIGEST, _ERRORS]
+                steps = [edges, make, _NEW, _DIGEST, _FLUSH, _COMPACT, _DIGEST, _ERRORS]
                 events = self._open(store, exported, steps)
-                written = result_of(events, "digest")
-                check_digest(events, written)
-                check_errors(events)
+                written = _checked_digest(events)
             except StepFailedError as failure:
                 return "exported", failure
             try:
                 only = {"do": "only", "families": names}
                 steps = [edges, only, _DIGEST, _AFTER, _FLUSH, _COMPACT, _ERRORS, _DROP]
                 back = self._open(store, undo, steps)
-                check_digest(back, written)
-                _check_edges(result_of(events, "edges"), result_of(back, "edges"))
-                check_errors(back)
+                _check_same(written, _checked_digest(back))
+                _check_same(result_of(events, "edges"), result_of(back, "edges"))
             except StepFailedError as failure:
                 return "undo", failure
         self._edges = result_of(back, "edges")
@@ -327,7 +316,12 @@ class StoreRehearsing:
 
     def _open(self, store: Path, text: str, steps: Sequence[Any]) -> list[Event]:
         opener = replace(self._opener, limit_s=self._left_s)
-        return opener.open(f"open{next(self._numbers)}", store, text, steps, quiet=True)
+        try:
+            return opener.open(f"open{next(self._numbers)}", store, text, steps, quiet=True)
+        except StepFailedError as failure:
+            # The folder of the store instead of that of a copy.
+            message = str(failure).replace(str(store), str(self._store.folder))
+            raise type(failure)(failure.step, message) from failure
 
     def _library_version(self) -> str:
         """Return the version of the library, which the LOG of a new store contains."""
@@ -383,10 +377,9 @@ class StoreRehearsing:
     def _result(
         self,
         failed: Failure | None = None,
-        causes: tuple[str, ...] = (),
+        options: tuple[str, ...] = (),
         remarks: tuple[str, ...] = (),
     ) -> StoreRehearsal:
-        file, failure = failed or (None, None)
         replaced = folders_inside(self._files.exported, self._pristine)[1]
         added = [name for new in self._new.values() for name in family_sections(new)]
         return StoreRehearsal(
@@ -396,11 +389,7 @@ class StoreRehearsing:
             records=self._records,
             replaced=replaced,
             seconds=time.monotonic() - self._started,
-            failed=file,
-            step=failure and failure.step,
-            message=failure and self._plain(str(failure)),
-            options=causes,
-            remarks=(*remarks, *remarks_of(self._opener, replaced)),
+            remarks=(*remarks, *self._opener.remarks(replaced)),
             folder=str(self._store.folder),
             store_version=self._store.version,
             plan=self._store.plan,
@@ -408,11 +397,8 @@ class StoreRehearsing:
             read=self._edges.get("records", 0),
             written=self._new,
             added=tuple(added),
+            **failed_fields(failed, options),
         )
-
-    def _plain(self, message: str) -> str:
-        """Return a message with the folder of the store instead of that of a copy."""
-        return re.sub(rf"{re.escape(str(self._work))}/\w+/db", str(self._store.folder), message)
 
 
 def rehearse_store(
@@ -461,15 +447,20 @@ def _tuned_families(files: Deployed) -> tuple[str, ...]:
     return tuple(changed) or (files.family,)
 
 
-def _check_edges(before: dict[str, Any], found: dict[str, Any]) -> None:
-    """StepFailedError if other records were read in the tables of the store."""
+def _checked_digest(events: list[Event]) -> Any:
+    """Return the last digest; StepFailedError if others differ, or if flushes failed."""
+    digests = [event["result"] for event in events if event["event"] == "digest"]
+    for found in digests:
+        _check_same(digests[0], found)
+    if number := result_of(events, "errors"):
+        raise StepFailedError("compact", f"{number} flushes or compactions failed")
+    return digests[-1]
+
+
+def _check_same(before: Any, found: Any) -> None:
+    """StepFailedError if a later step read other records."""
     if before != found:
-        raise StepFailedError(
-            "keys",
-            f"{found['records']} records were read in {found['tables']} tables, and with the "
-            f"exported file {before['records']} records in {before['tables']} tables; the values "
-            "or the numbers differ",
-        )
+        raise StepFailedError("keys", f"records differ: {before} before, {found} after")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -5,16 +5,26 @@ from functools import cached_property
 from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
-from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.base import (
+    Deployed,
+    EngineFacts,
+    Outcome,
+    OwnBase,
+    Places,
+    TrialFailedError,
+    Watch,
+)
 from lsmtune.engines.tikv import TIKV
 from lsmtune.engines.tikv.measure import version
 from lsmtune.engines.tikv.node import Node
 from lsmtune.engines.tikv.options import of_store, parse_file, read_settings
+from lsmtune.engines.tikv.rehearsal import rehearse
 from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.engines.tikv.trial import Trial
 from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.system.launch import from_here
 from lsmtune.trials import Base, Status, TrialSpec
 
@@ -118,6 +128,14 @@ class TiKV:
                 "key restart in the table [tikv]. Start TiKV, then run the same command again"
             )
         return Outcome(result, trial.evidence())
+
+    def rehearse(
+        self, spec: TrialSpec, base: Base, files: Deployed, places: Places, watch: Watch
+    ) -> Rehearsal:
+        """Bring the values of both files into force and read them back; no store is opened."""
+        self._node.hold()
+        watch.phase("open")
+        return rehearse(self._node, self.catalogue, spec, base, files)
 
     def give_back(self) -> None:
         """Leave TiKV with the options that it was found with."""

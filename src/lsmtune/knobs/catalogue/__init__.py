@@ -18,6 +18,7 @@ from lsmtune.entries import ENGINES
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.constraints import ROCKSDB_RULES
 from lsmtune.knobs.defaults import version_number
+from lsmtune.knobs.existing import StoreChange, changes_of
 from lsmtune.knobs.families import (
     ANY_FAMILY,
     DEFAULT_FAMILY,
@@ -194,6 +195,14 @@ class Catalogue:
     def defaults(self, factor: float) -> Settings:
         """Return the engine's default of every knob, for a tree `factor` times the full size."""
         return {knob.name: knob.scaled(factor).default for knob in self.knobs}
+
+    def store_changes(self, knob: Knob) -> tuple[StoreChange, ...]:
+        """Return the changes of the knob that an existing store does not simply accept."""
+        if not self.is_rocksdbs:
+            return ()
+        known = {self.names.option(other.name) for other in self.knobs}
+        rows = changes_of(self.names.option(knob.name))
+        return tuple(row for row in rows if row.when.keys() <= known)
 
     def memory_bytes(self, settings: Settings) -> int:
         """Return the memory that settings need, without index and filter blocks."""

@@ -1,7 +1,6 @@
 """Changed options in words, for tables."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from lsmtune.analysis.study_view import Change
 from lsmtune.knobs.knob_text import knob_value
@@ -11,7 +10,7 @@ from lsmtune.report.text.words import option_value
 
 @dataclass(frozen=True, slots=True)
 class OptionRow:
-    """A changed option: values in words, the plain values, and its trade-off.
+    """A changed option: values in words, the plain values, when it can change, and its trade-off.
 
     `deployed` is the value in the exported file, `deployed_base` the baseline's value for a
     full-size tree. Both are empty where they are not known. A plain value is the number of bytes
@@ -27,7 +26,7 @@ class OptionRow:
     raw_deployed_base: str
     deployed: str
     raw_deployed: str
-    apply: Literal["online", "restart"]
+    can_change: str
     trade: str
 
 
@@ -44,9 +43,23 @@ def option_row(change: Change) -> OptionRow:
         raw_deployed_base=_plain(knob, change.deployed_base),
         deployed=_in_words(knob, change.deployed),
         raw_deployed=_plain(knob, change.deployed),
-        apply=knob.apply,
+        can_change=_can_change(change),
         trade=knob.trade,
     )
+
+
+def _can_change(change: Change) -> str:
+    """Return when the option can change, and what an existing store does if it does not open."""
+    text, found = "at run time" if change.knob.apply == "online" else "at restart", change.on_store
+    if found is None:
+        return text
+    if found.is_forbidden:
+        does = "refuses it" if found.forward == "refused" else "loses keys"
+        return f"{text}, but an existing store {does}"
+    if found.forward == "migration":
+        text += " after a migration"
+    back = {"migration": ", back only after a migration", "refused": ", no way back"}
+    return text + back.get(found.back, "")
 
 
 def _in_words(knob: Knob, value: Value | None) -> str:

@@ -15,7 +15,14 @@ def rehearsal_sentence(found: Rehearsal) -> str:
     if found.failed is None:
         if found.new_store:
             return "the exported file made a new store and opened it again; no undo was tried"
+        if not found.opened:
+            return (
+                "the store ran with the values of the file, and then with those of the undo file; "
+                "no store was opened with the files"
+            )
         return "the file opened a store of the baseline, and the undo file opened it again"
+    if not found.opened:
+        return f"the store refuses the values of the {found.failed} file: {found.message}"
     fails = "does not open" if found.step in _OPENING else "fails"
     where = f"a store of the baseline {fails} with the exported file"
     if found.new_store:
@@ -40,9 +47,10 @@ def rehearsal_notes(found: Rehearsal) -> Iterator[str]:
     if found.records:
         count = len(found.families)
         families = f" in {count} column families" if count > _ONE else ""
+        then = ", wrote more, flushed, and compacted all into the last level"
         yield (
-            f"In the rehearsal, lsmtune compared {found.records:,} records{families}, wrote more, "
-            "flushed, and compacted them into the last level."
+            f"In the rehearsal, lsmtune compared {found.records:,} records{families}"
+            f"{then if count else ' and wrote more'}."
         )
     if found.replaced:
         yield (

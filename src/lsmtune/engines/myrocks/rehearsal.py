@@ -1,0 +1,214 @@
+"""A server's data of the baseline, used with the exported my.cnf and then with the undo file.
+
+Each try gets a copy of the data. Next to the tables of the workload, there is one table in each
+column family whose rows are written with each file.
+"""
+# ruff: noqa: S608 - names of schema and tables are lsmtune's own
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+from lsmtune.engines.base import Deployed, TrialFailedError
+from lsmtune.engines.libraries.steps import StepFailedError
+from lsmtune.engines.myrocks.private_cnf import NO_FOLDERS, private_cnf
+from lsmtune.engines.myrocks.server import DATABASE, Server, ServerFiles, last_error, running
+from lsmtune.engines.rehearsing import Failure, failed_fields, rehearsed
+from lsmtune.engines.templates import link_database
+from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.metrics.options_file import version_of_options
+from lsmtune.rehearsal import Rehearsal
+from lsmtune.system.workdir import create_workdir, remove_workdir
+from lsmtune.trials import Base, Status, TrialSpec
+
+_OWN = f"{DATABASE}.lsmtune_rehearsal_"
+_ROWS = 2000
+_BULK = "SET STATEMENT rocksdb_bulk_load = 1 FOR "
+_LEVELED = """SELECT CF_NAME FROM information_schema.ROCKSDB_CF_OPTIONS
+WHERE OPTION_TYPE = 'COMPACTION_STYLE' AND VALUE = 'kCompactionStyleLevel'"""
+_TABLES = f"""SELECT TABLE_NAME FROM information_schema.TABLES
+WHERE TABLE_SCHEMA = '{DATABASE}' ORDER BY TABLE_NAME"""
+_ERRORS = """SELECT VALUE FROM information_schema.ROCKSDB_DBSTATS
+WHERE STAT_TYPE = 'DB_BACKGROUND_ERRORS'"""
+_LEFT = ("LOG", "LOCK")
+_PRIVATE = "the rehearsal ran a server without network, binary log and InnoDB"
+
+_Digest = dict[str, tuple[int, int]]
+"""Number of rows and checksum of each table."""
+
+
+class Rehearsing:
+    """The tries of one rehearsal, on copies of one server's data."""
+
+    def __init__(
+        self, program: str, files: Deployed, data: ServerFiles, spec: TrialSpec, base: Base
+    ) -> None:
+        self._program = program
+        self._files = files
+        self._data = data
+        data.workdir.chmod(0o700)  # the user's my.cnf may have passwords
+        self._limit_s = spec.protocol.wall_limit_s
+        self._version = version_of_options(base.options) or ""
+        families = (DEFAULT_FAMILY, *spec.workload.column_families)
+        self._tables = {name: f"{_OWN}{number}" for number, name in enumerate(families)}
+        self._started = time.monotonic()
+        self._numbers = count()
+        self._replaced: dict[str, None] = {}
+        self._digest: _Digest = {}
+
+    def on_existing(self) -> Rehearsal:
+        """Return what servers on copies of the data did with both files.
+
+        TrialFailedError if a server with the undo file, which has the baseline, does not work.
+        """
+        return self._result(*rehearsed(self._files, self._prepare, self._tried))
+
+    def on_new(self) -> Rehearsal:
+        """Return whether a new server works with the exported file, and starts with it again."""
+        steps = ("make", "write", "flush", "compact", "digest")
+        try:
+            [made] = self._use(self._data, self._files.exported, *steps)
+            [self._digest] = self._use(self._data, self._files.exported, "digest")
+            _check(made, self._digest)
+        except StepFailedError as failure:
+            return self._result(("exported", failure))
+        return self._result()
+
+    def _prepare(self) -> None:
+        """Bring the data into the state that each try begins with."""
+        steps = ("make", "write", "flush", "digest")
+        [self._digest] = self._use(self._data, self._files.undo, *steps)
+
+    def _tried(self, exported: str) -> Failure | None:
+        """Use a copy with a file, then with the undo file; return what failed, or None."""
+        steps = ("digest", "write", "digest", "flush", "compact", "digest")
+        with self._copy() as files:
+            try:
+                found, written, compacted = self._use(files, exported, *steps)
+                _check(self._digest, found)
+                _check(written, compacted)
+            except StepFailedError as failure:
+                return "exported", failure
+            try:
+                [back] = self._use(files, self._files.undo, "digest", "write", "flush")
+                _check(compacted, back)
+            except StepFailedError as failure:
+                return "undo", failure
+        return None
+
+    def _use(self, files: ServerFiles, text: str, *steps: str) -> list[_Digest]:
+        """Start a server with a my.cnf, carry out steps, stop it; return the digests."""
+
+        def text_of(files: ServerFiles, socket: Path, _: Mapping[str, str]) -> str:
+            own, replaced = private_cnf(text, files, socket)
+            self._replaced |= dict.fromkeys(replaced)
+            return own
+
+        step, digests = "open", []
+        try:
+            with running(self._program, files, {}, text_of) as server:
+                server.answer_s = self._limit_s
+                for step in steps:
+                    if step == "digest":
+                        digests.append(_digest(server))
+                    else:
+                        getattr(self, f"_{step}")(server)
+                step = "close"
+        except TrialFailedError as failure:
+            if failure.status is Status.OUT_OF_SPACE:
+                raise
+            refused = failure.status is Status.REFUSED
+            words = last_error(files) if refused else str(failure)
+            raise StepFailedError(step, words.partition("[ERROR] ")[2] or words) from failure
+        return digests
+
+    def _make(self, server: Server) -> None:
+        """Make and fill one table in each column family."""
+        server.query(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+        rows = ",".join(f"({key}, REPEAT(SHA1({key}), 5))" for key in range(_ROWS))
+        for family, table in self._tables.items():
+            server.query(
+                f"CREATE TABLE {table} (k INT, v VARBINARY(200), PRIMARY KEY (k) "
+                f"COMMENT '{family}') ENGINE = RocksDB"
+            )
+        bulk = _bulk(server)
+        for family, table in self._tables.items():
+            server.query(f"{bulk.get(family, '')}INSERT INTO {table} VALUES {rows}")
+
+    def _write(self, server: Server) -> None:
+        """Change some rows in each column family, and add some."""
+        bulk = _bulk(server)
+        for family, table in self._tables.items():
+            server.query(f"UPDATE {table} SET v = REPEAT(SHA1(v), 5) WHERE k % 7 = 0")
+            server.query(
+                f"{bulk.get(family, '')}INSERT INTO {table} "
+                f"SELECT 1 + k + (SELECT MAX(k) FROM {table}), v FROM {table} "
+                "WHERE k % 20 = 0 ORDER BY k"
+            )
+
+    def _flush(self, server: Server) -> None:
+        server.query("SET GLOBAL rocksdb_force_flush_memtable_now = 1")
+        self._check_errors(server)
+
+    def _compact(self, server: Server) -> None:
+        for family in self._tables:
+            server.query(f"SET GLOBAL rocksdb_compact_cf = '{family}'")
+        self._check_errors(server)
+
+    def _check_errors(self, server: Server) -> None:
+        if (found := server.query(_ERRORS)) != [(0,)]:
+            reason = f"{found[0][0]} flushes or compactions failed"
+            raise TrialFailedError(Status.CRASHED, reason)
+
+    @contextmanager
+    def _copy(self) -> Iterator[ServerFiles]:
+        folder = create_workdir(self._data.workdir, f"try{next(self._numbers)}")
+        files = ServerFiles(folder)
+        link_database(self._data.data, files.data, _LEFT)
+        yield files
+        remove_workdir(folder)
+
+    def _result(self, failed: Failure | None = None, causes: tuple[str, ...] = ()) -> Rehearsal:
+        others = [name for name in self._replaced if name in NO_FOLDERS]
+        remark = f"{_PRIVATE}, so these options of the file had no effect: {', '.join(others)}"
+        return Rehearsal(
+            version=self._version,
+            new_store=self._files.new_store,
+            families=tuple(self._tables),
+            records=sum(rows for rows, _ in self._digest.values()),
+            replaced=tuple(name for name in self._replaced if name not in NO_FOLDERS),
+            seconds=time.monotonic() - self._started,
+            remarks=(remark,) if others else (),
+            **failed_fields(failed, causes),
+        )
+
+
+def _bulk(server: Server) -> Mapping[str, str]:
+    """Return what makes an INSERT put its rows into the last level, for each family that needs it.
+
+    A store in use has most of its data there. Bulk loading fails with universal compaction, which
+    compacts into the last level anyway.
+    """
+    return {str(family): _BULK for (family,) in server.query(_LEVELED)}
+
+
+def _digest(server: Server) -> _Digest:
+    """Read all rows; return the digest. TrialFailedError if a table cannot be read."""
+    tables = [f"{DATABASE}.{name}" for (name,) in server.query(_TABLES)]
+    counts = " UNION ALL ".join(f"SELECT '{table}', COUNT(*) FROM {table}" for table in tables)
+    rows, sums = server.query(counts), server.query(f"CHECKSUM TABLE {', '.join(tables)}")
+    if unread := [table for table, checksum in sums if checksum is None]:
+        raise TrialFailedError(Status.CRASHED, f"the server cannot read the table {unread[0]}")
+    checksums = {str(table): int(str(checksum)) for table, checksum in sums}
+    return {str(table): (int(str(number)), checksums[str(table)]) for table, number in rows}
+
+
+def _check(before: _Digest, found: _Digest) -> None:
+    """Raise StepFailedError if a table has other rows than before."""
+    for table, (rows, _) in before.items():
+        if found.get(table) != before[table]:
+            now = found.get(table, (0, 0))[0]
+            how = f"{now} rows, {rows} before" if now != rows else "other values than before"
+            raise StepFailedError("keys", f"table {table}: {how}")
