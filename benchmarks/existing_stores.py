@@ -38,7 +38,7 @@ from lsmtune.engines.libraries.installed import (
 )
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 from lsmtune.engines.libraries.steps import Event, StepFailedError, carry_out, result_of
-from lsmtune.engines.rocksdb.driver.option_string import option_string
+from lsmtune.engines.rocksdb.option_string import option_string
 from lsmtune.engines.rocksdb.options import settings_in
 from lsmtune.engines.templates import link_database
 from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue

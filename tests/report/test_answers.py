@@ -5,8 +5,10 @@ from dataclasses import replace
 from sample import pairs, study_view, verification
 
 from lsmtune.analysis.claim import claim_of
+from lsmtune.rehearsal import Rehearsal
 from lsmtune.report.text.answers import answers
 from lsmtune.report.text.claim_text import claim_text
+from lsmtune.report.text.headline_text import MAX_WORDS
 
 
 def test_gain_has_three_answers_with_ratio_pairs_scale_and_disturbed_runs() -> None:
@@ -14,10 +16,23 @@ def test_gain_has_three_answers_with_ratio_pairs_scale_and_disturbed_runs() -> N
     found = replace(view.verifications[0], disturbed=(2, 12))
     claim = claim_of(replace(view, verifications=(found,)))
     told = dict(answers(claim))
-    assert list(told) == ["gain", "cost", "trust"]
+    assert list(told) == ["gain", "cost", "trust", "deploy"]
     assert f"{claim.pairs} pairs" in told["gain"]
     assert "1/64" in told["trust"]
     assert "2 of 12" in told["trust"]
+
+
+def test_a_failed_rehearsal_is_the_headline_and_names_the_option() -> None:
+    rehearsal = Rehearsal(
+        version="11.8.1", failed="undo", step="open", message="Invalid argument: levels",
+        options=("num_levels",),
+    )  # fmt: skip
+    claim = claim_of(replace(study_view(), rehearsal=rehearsal))
+    text = claim_text(claim)
+    assert (claim.status, claim.gain, claim.undo) == ("cannot be deployed", False, None)
+    assert "num_levels" in text.headline
+    assert len(text.headline.split()) <= MAX_WORDS
+    assert "Invalid argument: levels" in dict(text.answers)["deploy"]
 
 
 def test_each_metric_that_is_proven_worse_is_a_cost() -> None:

@@ -14,7 +14,6 @@ from lsmtune.api.results import write_results
 from lsmtune.api.study_result import read_result
 from lsmtune.engines.base import Deployed, Places, TrialFailedError, Watch
 from lsmtune.errors import UserError
-from lsmtune.knobs.types import Settings
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.report.study_document import show_document
 from lsmtune.spec import make_spec
@@ -27,7 +26,7 @@ from lsmtune.study.session import Session
 from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, Status, TrialResult, TrialSpec
 
-BASE = 3
+BASE, LEVELS = 3, 7
 KNOB = "compaction_pri"
 REFUSED = Rehearsal(
     version="0", failed="exported", step="open", message="Invalid argument: no", options=(KNOB,)
@@ -162,21 +161,18 @@ def test_a_baseline_that_fails_is_a_remark_and_no_verdict(home: Home) -> None:
     assert (claim.status, claim.rehearsal) == ("gain", None)
 
 
-ONE_WAY: Settings = {"num_levels": 8}
-
-
 @pytest.mark.parametrize(("one_way", "status"), [(True, "gain"), (None, "cannot be deployed")])
-def test_a_change_without_a_way_back_needs_a_word_of_the_user(
+def test_a_change_that_needs_a_migration_needs_a_word_of_the_user(
     home: Home, one_way: bool | None, status: str
 ) -> None:
-    no_way_back = REFUSED.model_copy(update={"failed": "undo", "options": ("num_levels",)})
+    refused = REFUSED.model_copy(update={"options": ("num_levels",)})
 
     class Levels(ScriptedEngine):
         def rehearse(self, *_: object) -> Rehearsal:
-            return no_way_back
+            return refused
 
     def script(spec: TrialSpec) -> TrialResult:
-        return measured(write_amp=0.5 if spec.settings["num_levels"] == 8 else 1.0)
+        return measured(write_amp=0.5 if int(spec.settings["num_levels"]) < LEVELS else 1.0)
 
     # A study from before the rule tried the value without a word of the user.
     with opened(home, Levels(script), knobs="num_levels", one_way=True, trials=8) as study:

@@ -147,7 +147,7 @@ def _deepened(file: OptionsFile, *, dynamic_only: bool = False) -> Iterator[dict
         leveled = file.get(section, "compaction_style") in (None, _LEVELED)
         if dynamic_only:
             leveled &= file.get(section, "level_compaction_dynamic_level_bytes") == "true"
-        levels = int(file.get(section, "num_levels") or _USUAL_LEVELS)
+        levels = max(2, int(file.get(section, "num_levels") or _USUAL_LEVELS))
         yield {**_COMPACT, "family": family, **({"level": levels - 1} if leveled else {})}
 
 
