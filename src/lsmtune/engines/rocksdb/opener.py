@@ -17,9 +17,13 @@ _READS_FILES = "rocksdb_load_latest_options"
 _FOLDERS = ("wal_dir", "db_log_dir")
 _LISTS = re.compile(r"^[ \t]*(db_paths|cf_paths)[ \t]*=.*\n?", re.MULTILINE)
 """Lists of folders. No RocksDB reads them from a file: it refuses a file with such a line."""
-LISTS_LEFT_OUT = (
+_LISTS_LEFT_OUT = (
     "RocksDB refuses an OPTIONS file with db_paths or cf_paths, so your program must read these "
     "lines itself; the rehearsal left them out"
+)
+_TEXT_ONLY = (
+    "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
+    "files and gave RocksDB each option; not shown: that RocksDB reads these files"
 )
 _ONE_FILE = "OPTIONS-000001"
 _CLASSES, _NONE = ("comparator", "merge_operator"), ("", "nullptr")
@@ -36,12 +40,6 @@ def folders_inside(text: str, folder: Path) -> tuple[str, tuple[str, ...]]:
     lists = _LISTS.findall(text)
     changed = replace_options(text, {(DATABASE_SECTION, key): str(folder) for key in named})
     return _LISTS.sub("", changed), tuple(dict.fromkeys([*named, *lists]))
-
-
-_TEXT_ONLY = (
-    "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
-    "files and gave RocksDB each option; not shown: that RocksDB reads these files"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ class Opener:
         lists = any(key.endswith("_paths") for key in replaced)
         return (
             *([] if self.reads_files else [_TEXT_ONLY]),
-            *([LISTS_LEFT_OUT] if lists else []),
+            *([_LISTS_LEFT_OUT] if lists else []),
         )
 
     def open(
