@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lsmtune.api.public import (
         importance,
         inspect,
+        rehearse,
         result,
         screen,
         simulate,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         tune,
         verify,
     )
+    from lsmtune.api.rehearse import StoreRehearsed
     from lsmtune.api.screen import ScreenResult
     from lsmtune.api.simulate import Simulation
     from lsmtune.api.study_result import Result
@@ -42,9 +44,9 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "Cancelled", "Claim", "ImportanceResult", "Inspection", "Interval", "Knob", "LsmtuneError",
-    "Metric", "Observer", "Result", "ScreenResult", "Simulation", "StudySettings", "SweepResult",
-    "UserError", "function_engine", "importance", "inspect", "result", "screen", "simulate",
-    "studies", "sweep", "tune", "verify",
+    "Metric", "Observer", "Result", "ScreenResult", "Simulation", "StoreRehearsed",
+    "StudySettings", "SweepResult", "UserError", "function_engine", "importance", "inspect",
+    "rehearse", "result", "screen", "simulate", "studies", "sweep", "tune", "verify",
 ]  # fmt: skip
 
 _PUBLIC = "lsmtune.api.public"
@@ -61,6 +63,7 @@ _MODULES = {
     "Result": "lsmtune.api.study_result",
     "ScreenResult": "lsmtune.api.screen",
     "Simulation": "lsmtune.api.simulate",
+    "StoreRehearsed": "lsmtune.api.rehearse",
     "StudySettings": "lsmtune.spec",
     "SweepResult": "lsmtune.api.sweep",
     "UserError": "lsmtune.errors",

@@ -36,6 +36,8 @@ from lsmtune.api.arguments import (
 )
 from lsmtune.api.importance import ImportanceResult
 from lsmtune.api.on_hosts import OnHosts, Where, check_offline, on_hosts
+from lsmtune.api.rehearse import StoreRehearsed
+from lsmtune.api.rehearse import rehearse as rehearse_store
 from lsmtune.api.resolve import Request, Resolved, resolve
 from lsmtune.api.resolve_experiment import resolve_screening, resolve_sweep
 from lsmtune.api.screen import ScreenResult
@@ -210,6 +212,37 @@ def verify(
             asked, _home(home), observer, accept_noise=accept_noise, hosts=used
         )
         return done.result
+
+
+def rehearse(
+    study: str,
+    folder: Folder,
+    *,
+    home: Folder | None = None,
+    trial: int | None = None,
+    rocksdb: str | None = None,
+    library: Folder | None = None,
+    observer: Observer | None = None,
+    cancel: threading.Event | None = None,
+) -> StoreRehearsed:
+    """Open a copy of the store in `folder` with the exported file, then with the undo file.
+
+    The store must be closed. lsmtune opens none of its files for writing. `rocksdb` is an installed
+    version, and `library` a file, by default those of the study. `trial` is another trial than the
+    winner. Before anything is copied, `observer` gets a remark with the bytes and the time limit.
+    UserError if the study has no file to deploy, or if lsmtune cannot use the store. The attribute
+    `passed` of the result is False if a file did not open the copy.
+    """
+    check(PATH, folder=folder, home=home, library=library)
+    check(TEXT, study=study, rocksdb=rocksdb)
+    check(NUMBER, trial=trial)
+    check(OBSERVER, observer=observer)
+    check(EVENT, cancel=cancel)
+    with cancelled_by(cancel):
+        return rehearse_store(
+            study, Path(folder), _home(home), observer, trial=trial, rocksdb=rocksdb,
+            library=None if library is None else str(library),
+        )  # fmt: skip
 
 
 def result(study: str, *, home: Folder | None = None, trial: int | None = None) -> Result:

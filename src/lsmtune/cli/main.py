@@ -19,6 +19,7 @@ from lsmtune.cli import (
     importance,
     inspect,
     lists,
+    rehearse,
     report,
     reproduce,
     schema,
@@ -55,6 +56,7 @@ _COMMANDS: dict[str, tuple[tuple[Callable[..., None], str], ...]] = {
         (simplify.simplify, "Take back changes of the winner that do not matter."),
         (report.report, "Write an HTML page about one or several studies."),
         (export.export, "Write the file to deploy, or the file that undoes the change."),
+        (rehearse.rehearse, "Try the file to deploy, and its undo, on a copy of your store."),
         (dashboard.dashboard, "Write a study for Optuna's dashboard."),
     ),
     "Understand a LOG": (

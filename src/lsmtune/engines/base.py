@@ -10,6 +10,7 @@ from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.rehearsal import Rehearsal
+from lsmtune.store_rehearsal import StorePlan, StoreRehearsal
 from lsmtune.trials import Base, Origin, Status, TrialResult, TrialSpec
 
 Hopeless = Callable[[Mapping[str, float]], str | None]
@@ -196,6 +197,20 @@ class Rehearses(Protocol):
 
         A file that the store refuses is a result. TrialFailedError if the baseline itself fails.
         UserError if lsmtune cannot do it with this program.
+        """
+
+
+@runtime_checkable
+class RehearsesStores(Protocol):
+    """An engine that can open a copy of a user's store with exported files."""
+
+    def rehearse_store(
+        self, files: Deployed, folder: Path, tell: Callable[[StorePlan], None]
+    ) -> StoreRehearsal:
+        """Copy the closed store of the folder, open the copy with both files.
+
+        `tell` gets the plan before anything is copied. A file that the store refuses is a result.
+        UserError if the store is in use, or if lsmtune cannot do it with this store.
         """
 
 

@@ -68,6 +68,24 @@ def family_names(sections: Iterable[str]) -> list[str]:
     return [rest.strip('"') for head, _, rest in heads if head == "CFOptions"]
 
 
+def family_sections(family: str) -> tuple[str, str]:
+    """Return the names of the two sections of a column family."""
+    return f'CFOptions "{family}"', f'TableOptions/BlockBasedTable "{family}"'
+
+
+def with_family_like(text: str, like: str, name: str) -> str:
+    """Return an OPTIONS file with one more column family, which has the options of `like`.
+
+    All other bytes stay as they are.
+    """
+    sections = parse_options(text).sections
+    lines = [text.rstrip("\n"), ""]
+    for source, target in zip(family_sections(like), family_sections(name), strict=True):
+        if source in sections:
+            lines += [f"[{target}]", *(f"  {k}={v}" for k, v in sections[source].items()), ""]
+    return "\n".join(lines)
+
+
 def families_in(text: str | None, tuned: str) -> tuple[str, ...]:
     """Return the column families of an OPTIONS file, the tuned one first.
 

@@ -10,11 +10,13 @@ options      a folder with one OPTIONS file, which RocksDB reads (`rocksdb_load_
 texts        without `options`: for each family a text for `rocksdb_get_options_from_string`
 create       whether the store and its families are made if they are missing
 quiet        whether automatic compactions are off in all families
+list         whether only the names of the store's families are printed; the store stays closed
 steps        what to do with the open store, in this order: `do` is a public method of `_Store`
              below, and the other keys are its arguments
 
 Each line of output is a JSON object with the key `event`: `opened`, then the name of each step with
-its result, at last `closed`. `failed` has the name of the step and RocksDB's own message.
+its result, or `families` for a list, at last `closed`. `failed` has the name of the step and
+RocksDB's own message.
 A library that does not work may crash its process. So this program is not lsmtune itself, and
 imports nothing of it.
 """
@@ -23,6 +25,7 @@ import ctypes
 import hashlib
 import json
 import os
+import resource
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -157,12 +160,14 @@ class _Store:
         self._reading = library.call("readoptions_create")
         library.call("readoptions_set_total_order_seek", self._reading, ctypes.c_ubyte(1))
 
-    def put(self, keys: int, size: int, prefix: str = "", family: str | None = None) -> None:
-        """Write this number of records into each family, or into one."""
+    def put(
+        self, keys: int, size: int, prefix: str = "", family: str | None = None, how: str = "put"
+    ) -> None:
+        """Write this number of records into each family, or into one; `how` is put or merge."""
         for one in self.families if family is None else [family]:
             for number in range(keys):
                 key = b"%s%016d" % (prefix.encode(), number)
-                self._put(one, key, _value(key, size))
+                self._put(one, key, _value(key, size), how)
 
     def overwrite(self, every: int, most: int) -> dict[str, int]:
         """Write a new value to each `every`-th key of each family, at most to `most` keys."""
@@ -221,22 +226,28 @@ class _Store:
             found[name] = count, content.hexdigest()
         return found
 
-    def edges(self, most: int) -> dict[str, Any]:
+    def edges(self, most: int, without: list[str]) -> dict[str, Any]:
         """Read the first and the last key of each table, and all of one table with few records.
 
-        Return the numbers of tables and of keys that were read.
+        Return the numbers of tables and of records that were read, and the hash of these records.
+        Tables of the families `without` are left out.
         """
-        files = self._live_files()
+        files = [file for file in self._live_files() if file["family"] not in without]
         small = min((f for f in files if f["records"]), key=lambda f: f["size"], default=None)
-        keys = 0
+        count, content = 0, hashlib.sha256()
         for file in files:
-            keys += sum(self._seek(file["family"], key) for key in (file["first"], file["last"]))
+            for key in (file["first"], file["last"]):
+                # The table may have a key that a newer table deletes or overwrites.
+                for found, value in islice(self._records(file["family"], key), 1):
+                    content.update(b"%d %d " % (len(found), len(value)) + found + value)
+                    count += 1
         if small is not None:
-            for place, (key, _) in enumerate(self._records(small["family"], small["first"])):
-                if key > small["last"] or place >= most:
+            for found, value in islice(self._records(small["family"], small["first"]), most):
+                if found > small["last"]:
                     break
-                keys += 1
-        return {"tables": len(files), "keys": keys}
+                content.update(b"%d %d " % (len(found), len(value)) + found + value)
+                count += 1
+        return {"tables": len(files), "records": count, "hash": content.hexdigest()}
 
     def levels(self) -> list[dict[str, Any]]:
         """Return the tables: family, name, level and size in bytes."""
@@ -277,9 +288,9 @@ class _Store:
         """The names of the families."""
         return list(self._families)
 
-    def _put(self, family: str, key: bytes, value: bytes) -> None:
+    def _put(self, family: str, key: bytes, value: bytes, how: str = "put") -> None:
         self._library.attempt(
-            "put", "put_cf", self._store, self._writing, self._families[family],
+            how, f"{how}_cf", self._store, self._writing, self._families[family],
             *_sized(key), *_sized(value),
         )  # fmt: skip
 
@@ -321,10 +332,6 @@ class _Store:
             library.attempt("read", "iter_get_error", iterator)
         finally:
             library.call("iter_destroy", iterator)
-
-    def _seek(self, family: str, key: bytes) -> bool:
-        """Return whether the key exists; a newer table may delete it."""
-        return next(self._records(family, key), (None,))[0] == key
 
     def _live_files(self) -> list[dict[str, Any]]:
         library = self._library
@@ -371,8 +378,22 @@ def _print(event: str, **more: Any) -> None:
     sys.stdout.flush()
 
 
+def _list_families(library: _Library, folder: str) -> list[str]:
+    count = ctypes.c_size_t()
+    names = library.attempt(
+        "list", "list_column_families", library.call("options_create"),
+        ctypes.c_char_p(os.fsencode(folder)), ctypes.byref(count),
+    )  # fmt: skip
+    texts = ctypes.cast(names, ctypes.POINTER(ctypes.c_char_p))
+    return [(texts[n] or b"").decode(errors="surrogateescape") for n in range(count.value)]
+
+
 def _carry_out(plan: Mapping[str, Any]) -> None:
     library = _Library(plan["library"])
+    if plan.get("list"):
+        _print("families", names=_list_families(library, plan["folder"]))
+        _print("closed")
+        return
     options = _Options(library, plan)
     started = time.monotonic()
     store = _Store(library, plan["folder"], options)
@@ -389,6 +410,9 @@ def _carry_out(plan: Mapping[str, Any]) -> None:
 
 def main() -> None:
     """Carry out the plan on standard input and end."""
+    # A store of the user may have more tables than the usual limit of open files.
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     try:
         _carry_out(json.load(sys.stdin))
         code = 0

@@ -1,6 +1,7 @@
 """The engine rocksdb: db_bench or lsmtune's driver runs the workload."""
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
@@ -29,12 +30,14 @@ from lsmtune.engines.rocksdb.options import (
 from lsmtune.engines.rocksdb.own_families import family_notes
 from lsmtune.engines.rocksdb.rehearsal import Rehearsing
 from lsmtune.engines.rocksdb.trial import Trial
+from lsmtune.engines.rocksdb.user_store import rehearse_store
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.knobs.option_text import Place
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, replace_options, version_of_options
 from lsmtune.rehearsal import Rehearsal
+from lsmtune.store_rehearsal import StorePlan, StoreRehearsal
 from lsmtune.trials import Base, TrialSpec
 
 __all__ = ["RocksDB"]
@@ -101,6 +104,12 @@ class RocksDB:
         version = version_of_options(base.options) or ""
         rehearsing = Rehearsing(opener, files, store, version)
         return rehearsing.on_new() if files.new_store else rehearsing.on_existing()
+
+    def rehearse_store(
+        self, files: Deployed, folder: Path, tell: Callable[[StorePlan], None]
+    ) -> StoreRehearsal:
+        """Open a copy of a user's store with both files."""
+        return rehearse_store(self._bench.library, files, folder, tell)
 
     def _settings(self, options: str, facts: EngineFacts) -> Settings:
         """Return the value of each knob that can be set."""

@@ -1,7 +1,7 @@
 """Opens stores with OPTIONS files that RocksDB itself reads, in another process."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,16 @@ _READS_FILES = "rocksdb_load_latest_options"
 _FOLDERS = ("wal_dir", "db_log_dir")
 _LISTS = re.compile(r"^[ \t]*(db_paths|cf_paths)[ \t]*=.*\n?", re.MULTILINE)
 """Lists of folders. No RocksDB reads them from a file: it refuses a file with such a line."""
-LISTS_LEFT_OUT = (
+_LISTS_LEFT_OUT = (
     "RocksDB refuses an OPTIONS file with db_paths or cf_paths, so your program must read these "
     "lines itself; the rehearsal left them out"
 )
+_TEXT_ONLY = (
+    "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
+    "files and gave RocksDB each option; not shown: that RocksDB reads these files"
+)
 _ONE_FILE = "OPTIONS-000001"
+_CLASSES, _NONE = ("comparator", "merge_operator"), ("", "nullptr")
 
 
 def folders_inside(text: str, folder: Path) -> tuple[str, tuple[str, ...]]:
@@ -39,16 +44,29 @@ def folders_inside(text: str, folder: Path) -> tuple[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """A library of RocksDB, a work directory, and the time limit of each opening in seconds."""
+    """A library of RocksDB, a work directory, and the time limit of each opening in seconds.
+
+    `with_classes` says whether stores have the comparators and merge operators of the files. Stores
+    that lsmtune made have none. It matters only if lsmtune reads the files.
+    """
 
     library: Path
     folder: Path
     limit_s: float
+    with_classes: bool = False
 
     @property
     def reads_files(self) -> bool:
         """Whether RocksDB reads the files itself; otherwise, lsmtune does."""
         return has_function(self.library, _READS_FILES)
+
+    def remarks(self, replaced: Collection[str]) -> tuple[str, ...]:
+        """Return what an opening does not show, because RocksDB does not get the file as it is."""
+        lists = any(key.endswith("_paths") for key in replaced)
+        return (
+            *([] if self.reads_files else [_TEXT_ONLY]),
+            *([_LISTS_LEFT_OUT] if lists else []),
+        )
 
     def open(
         self,
@@ -72,5 +90,13 @@ class Opener:
             plan["options"] = str(place)
         else:
             names = family_names(parse_options(text).sections)
-            plan["texts"] = {family: option_string(text, family) for family in names}
+            plan["texts"] = {
+                family: option_string(text, family) + self._classes(text, family)
+                for family in names
+            }
         return carry_out(plan, self.folder, name, self.limit_s)
+
+    def _classes(self, text: str, family: str) -> str:
+        options = parse_options(text).sections[f'CFOptions "{family}"']
+        named = [f"{key}={options[key]};" for key in _CLASSES if options.get(key, "") not in _NONE]
+        return "".join(named) if self.with_classes else ""

@@ -15,7 +15,7 @@ from typing import Any
 from lsmtune.engines.base import Deployed
 from lsmtune.engines.libraries.steps import Event, StepFailedError, result_of
 from lsmtune.engines.rehearsing import Failure, failed_fields, rehearsed
-from lsmtune.engines.rocksdb.opener import LISTS_LEFT_OUT, Opener, folders_inside
+from lsmtune.engines.rocksdb.opener import Opener, folders_inside
 from lsmtune.engines.templates import link_database
 from lsmtune.metrics.options_file import OptionsFile, family_names, parse_options
 from lsmtune.rehearsal import Rehearsal
@@ -27,10 +27,6 @@ _AFTER = {"do": "put", "keys": 100, "size": 200, "prefix": "lsmtune-undo"}
 _OVERWRITE = {"do": "overwrite", "every": 7, "most": 2000}
 _FLUSH, _COMPACT, _ERRORS = ({"do": name} for name in ("flush", "compact", "errors"))
 _DIGEST = {"do": "digest", "gets": 50}
-_TEXT_ONLY = (
-    "this version of RocksDB cannot read an OPTIONS file through its C API, so lsmtune read the "
-    "files and gave RocksDB each option; not shown: that RocksDB reads these files"
-)
 
 
 class Rehearsing:
@@ -120,9 +116,6 @@ class Rehearsing:
     def _result(self, failed: Failure | None = None, causes: Collection[str] = ()) -> Rehearsal:
         names = family_names(parse_options(self._files.exported).sections)
         replaced = folders_inside(self._files.exported, self._store)[1]
-        remarks = [] if self._opener.reads_files else [_TEXT_ONLY]
-        if any(key.endswith("_paths") for key in replaced):
-            remarks.append(LISTS_LEFT_OUT)
         return Rehearsal(
             version=self._version,
             reader="store" if self._opener.reads_files else "lsmtune",
@@ -131,7 +124,7 @@ class Rehearsing:
             records=sum(number for number, _ in (self._digest or {}).values()),
             replaced=replaced,
             seconds=time.monotonic() - self._started,
-            remarks=tuple(remarks),
+            remarks=self._opener.remarks(replaced),
             **failed_fields(failed, causes),
         )
 
