@@ -8,7 +8,9 @@ from pathlib import Path
 
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.deploy import export_command, format_to_deploy, formats
+from lsmtune.analysis.read_study import view_of
 from lsmtune.analysis.study_view import StudyView
+from lsmtune.engines.base import Deployed
 from lsmtune.engines.exports import Differences, Export, Exported, ExportFormat
 from lsmtune.errors import Argument, Message, ParseError, UserError
 from lsmtune.knobs.families import with_families
@@ -21,6 +23,7 @@ from lsmtune.spaces import preset_start
 from lsmtune.spec import without_load
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.record import StudyRecord
+from lsmtune.study.session import Session
 from lsmtune.system.write import Written
 
 __all__ = ["Exported", "Written"]
@@ -48,10 +51,24 @@ def deployment(record: StudyRecord, view: StudyView, claim: Claim | None = None)
     return Deployment(form.file_name, options, undo, exporter.changed())
 
 
-def with_changes(record: StudyRecord, view: StudyView, claim: Claim, names: Collection[str]) -> str:
-    """Return the file to deploy in which only these of the changed options change."""
-    form = format_to_deploy(view.engine)
-    return _Exporter(record, view, claim).file(form, None, back=False, only=names).text
+def deployed(record: StudyRecord, view: StudyView, claim: Claim) -> Deployed:
+    """Return the files of a deployment for a rehearsal, as `lsmtune export` writes them."""
+    files = deployment(record, view, claim)
+    exporter, form = _Exporter(record, view, claim), format_to_deploy(view.engine)
+    return Deployed(
+        exported=files.options.text,
+        undo=files.back.text,
+        changed=files.changed,
+        only=lambda names: exporter.file(form, None, back=False, only=names).text,
+        family=record.spec.family,
+        new_store=bool(record.spec.new_store),
+    )
+
+
+def files_of(study: Session, trial: int | None = None) -> Deployed:
+    """Return the files of the winner of an open study, or of the trial of this number."""
+    view = view_of(study.home, study.record, trial)
+    return deployed(study.record, view, claim_of(view))
 
 
 def exported(

@@ -8,7 +8,7 @@ from typing import Any
 
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
-from lsmtune.api.export import deployment, with_changes
+from lsmtune.api.export import deployed
 from lsmtune.api.study_result import Result, read_result
 from lsmtune.engines.base import Deployed, RehearsesStores
 from lsmtune.engines.libraries.installed import (
@@ -99,14 +99,7 @@ def _files(result: Result) -> Deployed:
             "that exists cannot use it"
         )
     result.exported(None, None, back=False)
-    files = deployment(record, view, claim)
-    return Deployed(
-        exported=files.options.text,
-        undo=files.back.text,
-        changed=files.changed,
-        only=lambda names: with_changes(record, view, claim, names),
-        family=record.spec.family,
-    )
+    return deployed(record, view, claim)
 
 
 def _with_system(spec: StudySettings, rocksdb: str | None, library: str | None) -> StudySettings:

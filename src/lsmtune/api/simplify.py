@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lsmtune.analysis.read_study import check_searches
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
-from lsmtune.api.deployable import files_of
+from lsmtune.api.export import files_of
 from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import result_of

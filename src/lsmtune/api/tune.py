@@ -5,7 +5,7 @@ from pathlib import Path
 from shlex import quote
 
 from lsmtune.analysis.deploy import home_flag
-from lsmtune.api.deployable import files_of
+from lsmtune.api.export import files_of
 from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
