@@ -151,6 +151,13 @@ def test_a_baseline_that_does_not_open_is_no_verdict(rig: Rig) -> None:
 
 
 @pytest.mark.db_bench
+def test_another_order_of_keys_is_that_of_the_file(rig: Rig) -> None:
+    text = OPTIONS.user_file(rig.spec, rig.ground.base, None).text
+    order = {(FAMILY, "comparator"): "rocksdb.ReverseBytewiseComparator"}
+    assert rehearsed(rig, {BUFFER: "8388608"}, undo=replace_options(text, order)).passed
+
+
+@pytest.mark.db_bench
 def test_families_of_the_file_are_made_and_compared(rig: Rig) -> None:
     text = OPTIONS.user_file(rig.spec, rig.ground.base, None).text
     at = text.index(f"[{FAMILY}]")

@@ -28,7 +28,7 @@ from lsmtune.engines.rocksdb.options import (
     with_filter_bits,
 )
 from lsmtune.engines.rocksdb.own_families import family_notes
-from lsmtune.engines.rocksdb.rehearsal import Rehearsing
+from lsmtune.engines.rocksdb.rehearsal import Rehearsing, orders_by_bytes
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.engines.rocksdb.user_store import rehearse_store
 from lsmtune.errors import ParseError, UserError
@@ -97,7 +97,8 @@ class RocksDB:
     ) -> Rehearsal:
         """Run the baseline, then open copies of its store with both files."""
         store = places.workdir / "db"
-        if not files.new_store:
+        # No trial has the comparator of an application, so the undo file makes the store then.
+        if not files.new_store and orders_by_bytes(files.undo):
             Trial(self._bench, self.catalogue, spec, base, places).leave_store(watch)
         watch.phase("open")
         opener = Opener(self._bench.library, places.workdir, spec.protocol.wall_limit_s)

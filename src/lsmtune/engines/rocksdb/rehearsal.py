@@ -22,6 +22,7 @@ from lsmtune.rehearsal import Rehearsal
 from lsmtune.system.workdir import create_workdir, remove_workdir
 
 _LEVELED, _USUAL_LEVELS = "kCompactionStyleLevel", 7
+_BYTEWISE = "leveldb.BytewiseComparator"
 _NEW = {"do": "put", "keys": 2000, "size": 200, "prefix": "lsmtune"}
 _AFTER = {"do": "put", "keys": 100, "size": 200, "prefix": "lsmtune-undo"}
 _OVERWRITE = {"do": "overwrite", "every": 7, "most": 2000}
@@ -127,6 +128,12 @@ class Rehearsing:
             remarks=self._opener.remarks(replaced),
             **failed_fields(failed, causes),
         )
+
+
+def orders_by_bytes(options: str) -> bool:
+    """Return whether all families of an OPTIONS file order their keys by bytes."""
+    sections = parse_options(options).sections.values()
+    return {options.get("comparator", _BYTEWISE) for options in sections} <= {_BYTEWISE, "nullptr"}
 
 
 def _deepened(file: OptionsFile, *, dynamic_only: bool = False) -> Iterator[dict[str, Any]]:
