@@ -34,8 +34,12 @@ def answers(claim: Claim) -> Iterator[Answer]:
     if claim.rehearsal is not None:
         yield "deploy", rehearsal_sentence(claim.rehearsal)
     elif claim.gain and not claim.simulated and format_to_deploy(claim.engine).has_base:
-        how = f"To do it, run `lsmtune verify {claim.study}`"
-        yield "deploy", f"not rehearsed: lsmtune has not opened a store with this file. {how}"
+        yield (
+            "deploy",
+            (
+                "not rehearsed: lsmtune has not opened a store with this file; `lsmtune verify` does it"
+            ),
+        )
 
 
 def _result(claim: Claim) -> str:
