@@ -34,12 +34,8 @@ def answers(claim: Claim) -> Iterator[Answer]:
     if claim.rehearsal is not None:
         yield "deploy", rehearsal_sentence(claim.rehearsal)
     elif claim.gain and not claim.simulated and format_to_deploy(claim.engine).has_base:
-        yield (
-            "deploy",
-            (
-                "not rehearsed: lsmtune has not opened a store with this file; `lsmtune verify` does it"
-            ),
-        )
+        how = "`lsmtune verify` does it"
+        yield "deploy", f"not rehearsed: lsmtune has not opened a store with this file; {how}"
 
 
 def _result(claim: Claim) -> str:
