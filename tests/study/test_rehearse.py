@@ -108,6 +108,9 @@ def test_after_a_refused_config_the_next_best_is_verified(home: Home) -> None:
 def test_without_a_config_that_opens_the_store_there_is_no_file(home: Home) -> None:
     engine = run(home, lambda _: REFUSED)
     assert len(engine.done) == len(set(engine.done)) == 1 + MOST_NEXT
+    count = len(home.trials(home.study("s")))
+    assert run(home, lambda _: REFUSED).done == []
+    assert len(home.trials(home.study("s"))) == count
     result = read_result(home, "s")
     assert result.claim.status == "cannot be deployed"
     assert not result.claim.gain

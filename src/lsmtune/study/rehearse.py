@@ -27,7 +27,7 @@ FilesOf = Callable[[Session], Deployed]
 
 def verify_deployable(study: Session, files_of: FilesOf, observer: Observer) -> None:
     """Verify contenders, and rehearse the winner; the next best follows if its files fail."""
-    for _ in range(1 + MOST_NEXT):
+    while len(study.history.not_deployable) <= MOST_NEXT:
         verify_contenders(study)
         winner = study.best()
         if winner is None or winner.trial.number not in study.history.proven:
@@ -36,7 +36,7 @@ def verify_deployable(study: Session, files_of: FilesOf, observer: Observer) -> 
             return  # no other config is proven
         rehearse(study, winner.trial.number, files_of, observer)
         if winner.trial.number not in study.history.not_deployable:
-            return
+            return  # its files passed, or could not be rehearsed
 
 
 def rehearse(study: Session, trial: int, files_of: FilesOf, observer: Observer) -> None:

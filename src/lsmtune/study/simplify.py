@@ -48,8 +48,13 @@ def simplify_new_winner(study: Session) -> None:
 
 
 def new_winner(study: Session) -> Candidate | None:
-    """Return the best config of the search if no verification of it has begun."""
+    """Return the best config of the search if no verification of it has begun.
+
+    None after a config that cannot be deployed: the next best ones are verified as they are.
+    """
     known = study.history
+    if known.not_deployable:
+        return None
     verified = verified_trials(known.verifications)
     ranked = known.contenders_of_search[:1]
     return next((c for c in ranked if c.trial.number not in verified), None)
