@@ -9,6 +9,10 @@ import pytest
 from fakes.rig import Rig
 from lsmtune.engines.base import Deployed, Places, Rehearses, TrialFailedError, Watch
 from lsmtune.engines.libraries.installed import installed_engines
+from lsmtune.engines.rocksdb.bench import StoreOpener
+from lsmtune.engines.rocksdb.db_bench import DbBench
+from lsmtune.engines.rocksdb.db_bench.opener import BenchOpener
+from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.engines.rocksdb.exports import OPTIONS
 from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.metrics.options_file import replace_options
@@ -165,6 +169,28 @@ def test_families_of_the_file_are_made_and_compared(rig: Rig) -> None:
     found = rehearsed(rig, {BUFFER: "8388608"}, undo=f"{text}\n{more}")
     assert found.passed
     assert found.families == ("default", "users")
+
+
+class StaticDbBench(DbBench):
+    """A db_bench as if RocksDB were a part of it."""
+
+    def opener(self, folder: Path, limit_s: float, load: Workload) -> StoreOpener:
+        """Return db_bench itself."""
+        return BenchOpener("db_bench", folder, limit_s, load)
+
+
+@pytest.mark.db_bench
+def test_a_db_bench_with_rocksdb_inside_opens_the_store_itself(tmp_path: Path) -> None:
+    rig = Rig("db_bench", tmp_path)
+    rig.engine = RocksDB(StaticDbBench("db_bench"))
+    found = rehearsed(rig, {BUFFER: "8388608", CODEC: "kZSTD"})
+    assert found.passed
+    assert found.records > 3_000
+    assert found.remarks
+    reads = {(DATABASE_SECTION, key): "true" for key in ("use_direct_reads", "allow_mmap_reads")}
+    refused = rehearsed(rig, {BUFFER: "8388608", **reads})
+    assert (refused.failed, refused.step) == ("exported", "open")
+    assert set(refused.options) == {"use_direct_reads", "allow_mmap_reads"}
 
 
 def test_a_library_that_reads_no_files_says_so(

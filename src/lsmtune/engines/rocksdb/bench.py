@@ -1,12 +1,13 @@
 """The contract of programs that run a workload on RocksDB, and their results."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from typing import Protocol as Contract
 
 from lsmtune.engines.base import EngineFacts, Watch
+from lsmtune.engines.libraries.steps import Event
 from lsmtune.engines.read_back import first_log
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.compaction_table import CompactionTable
@@ -146,6 +147,22 @@ class ProbeOutput:
     statistics: Statistics
 
 
+class StoreOpener(Contract):
+    """Opens stores with OPTIONS files; see `Opener` in `engines/rocksdb/opener.py`."""
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether RocksDB reads the files itself; otherwise, lsmtune does."""
+
+    def remarks(self, replaced: Collection[str]) -> tuple[str, ...]:
+        """Return what an opening does not show."""
+
+    def open(
+        self, name: str, store: Path, options: str, steps: Sequence[Mapping[str, Any]], **more: bool
+    ) -> list[Event]:
+        """Open a store, carry out steps, close; StepFailedError if a step fails."""
+
+
 class Bench(Contract):
     """A program that runs the parts of trials: db_bench, or the driver with a library of RocksDB.
 
@@ -156,6 +173,13 @@ class Bench(Contract):
     @property
     def cannot_set(self) -> frozenset[str]:
         """Knobs of RocksDB that the program cannot set."""
+
+    def opener(self, folder: Path, limit_s: float, load: Workload) -> StoreOpener:
+        """Return what opens stores with OPTIONS files in rehearsals.
+
+        `folder` gets the files of the openings, `limit_s` is the time limit of each, and `load`
+        says what the records of a store look like.
+        """
 
     @property
     def library(self) -> Path:

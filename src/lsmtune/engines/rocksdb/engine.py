@@ -16,7 +16,6 @@ from lsmtune.engines.base import (
     Watch,
 )
 from lsmtune.engines.rocksdb.bench import Bench
-from lsmtune.engines.rocksdb.opener import Opener
 from lsmtune.engines.rocksdb.options import (
     TABLE_OPTIONS,
     MergedOptions,
@@ -101,7 +100,8 @@ class RocksDB:
         if not files.new_store and orders_by_bytes(files.undo):
             Trial(self._bench, self.catalogue, spec, base, places).leave_store(watch)
         watch.phase("open")
-        opener = Opener(self._bench.library, places.workdir, spec.protocol.wall_limit_s)
+        limit_s = spec.protocol.wall_limit_s
+        opener = self._bench.opener(places.workdir, limit_s, spec.workload)
         version = version_of_options(base.options) or ""
         rehearsing = Rehearsing(opener, files, store, version)
         return rehearsing.on_new() if files.new_store else rehearsing.on_existing()

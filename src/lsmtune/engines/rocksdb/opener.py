@@ -17,7 +17,7 @@ _READS_FILES = "rocksdb_load_latest_options"
 _FOLDERS = ("wal_dir", "db_log_dir")
 _LISTS = re.compile(r"^[ \t]*(db_paths|cf_paths)[ \t]*=.*\n?", re.MULTILINE)
 """Lists of folders. No RocksDB reads them from a file: it refuses a file with such a line."""
-_LISTS_LEFT_OUT = (
+LISTS_LEFT_OUT = (
     "RocksDB refuses an OPTIONS file with db_paths or cf_paths, so your program must read these "
     "lines itself; the rehearsal left them out"
 )
@@ -65,7 +65,7 @@ class Opener:
         lists = any(key.endswith("_paths") for key in replaced)
         return (
             *([] if self.reads_files else [_TEXT_ONLY]),
-            *([_LISTS_LEFT_OUT] if lists else []),
+            *([LISTS_LEFT_OUT] if lists else []),
         )
 
     def open(

@@ -15,7 +15,8 @@ from typing import Any
 from lsmtune.engines.base import Deployed
 from lsmtune.engines.libraries.steps import Event, StepFailedError, result_of
 from lsmtune.engines.rehearsing import Failure, failed_fields, rehearsed
-from lsmtune.engines.rocksdb.opener import Opener, folders_inside
+from lsmtune.engines.rocksdb.bench import StoreOpener
+from lsmtune.engines.rocksdb.opener import folders_inside
 from lsmtune.engines.templates import link_database
 from lsmtune.metrics.options_file import OptionsFile, family_names, parse_options
 from lsmtune.rehearsal import Rehearsal
@@ -33,7 +34,7 @@ _DIGEST = {"do": "digest", "gets": 50}
 class Rehearsing:
     """The tries of one rehearsal, on copies of one store."""
 
-    def __init__(self, opener: Opener, files: Deployed, store: Path, version: str) -> None:
+    def __init__(self, opener: StoreOpener, files: Deployed, store: Path, version: str) -> None:
         self._opener = opener
         self._files = files
         self._store = store
@@ -109,7 +110,7 @@ class Rehearsing:
 
     @contextmanager
     def _copy(self) -> Iterator[Path]:
-        folder = create_workdir(self._opener.folder, f"try{next(self._numbers)}")
+        folder = create_workdir(self._store.parent, f"try{next(self._numbers)}")
         link_database(self._store, folder / "db")
         yield folder / "db"
         remove_workdir(folder)

@@ -5,12 +5,14 @@ from pathlib import Path
 
 from lsmtune.engines.base import EngineFacts, TrialFailedError, Watch
 from lsmtune.engines.read_back import linked_codecs, newest_options
-from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
+from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput, StoreOpener
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.db_bench.client import Client
 from lsmtune.engines.rocksdb.db_bench.command import Command, banner_argv, flags_of
 from lsmtune.engines.rocksdb.db_bench.loads import Phase, build_phase, load_phase, one_read
+from lsmtune.engines.rocksdb.db_bench.opener import BenchOpener
 from lsmtune.engines.rocksdb.db_bench.output import load_output, probe_output
+from lsmtune.engines.rocksdb.opener import Opener
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.engines.rocksdb.watching import settled_log
 from lsmtune.errors import Argument, UserError
@@ -19,9 +21,11 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.db_bench import parse_banner
 from lsmtune.system.launch import NotStartedError, from_here, linked_library
 from lsmtune.trials import Protocol
+from lsmtune.workloads import Workload
 
 __all__ = ["INSTALL_DB_BENCH", "DbBench"]
 
+_LIBRARY = "librocksdb"
 INSTALL_DB_BENCH = (
     "install db_bench (Debian: apt-get install rocksdb-tools), or name your db_bench with "
     "--db-bench"
@@ -43,15 +47,22 @@ class DbBench:
 
         UserError if RocksDB is linked into the program itself.
         """
-        found = linked_library(self._program, "librocksdb")
+        found = linked_library(self._program, _LIBRARY)
         if found is None:
             raise UserError(
                 f"program {self._program}: RocksDB is a part of this program, so lsmtune cannot "
-                "open a store with the exported file; ",
+                "open your store with it; ",
                 Argument("library", flag="--library"),
                 " names a library that can",
             )
         return found
+
+    def opener(self, folder: Path, limit_s: float, load: Workload) -> StoreOpener:
+        """Return what opens stores: the library of this program, else the program itself."""
+        found = linked_library(self._program, _LIBRARY)
+        if found is None:
+            return BenchOpener(self._program, folder, limit_s, load)
+        return Opener(found, folder, limit_s)
 
     @property
     def identity(self) -> Mapping[str, str]:

@@ -19,6 +19,7 @@ from lsmtune.engines.rocksdb.driver.live import serve
 from lsmtune.engines.rocksdb.driver.output import load_output, probe_output
 from lsmtune.engines.rocksdb.driver.plans import LOAD, endless_plan, load_plan, probe_plan
 from lsmtune.engines.rocksdb.engine import RocksDB
+from lsmtune.engines.rocksdb.opener import Opener
 from lsmtune.engines.rocksdb.option_string import NOT_READ, option_string
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.engines.rocksdb.trial import Trial
@@ -31,6 +32,7 @@ from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.trials import Base, Origin, Protocol, Status, TrialSpec
+from lsmtune.workloads import Workload
 
 __all__ = ["Driver", "LibraryRocksDB", "library_engine"]
 
@@ -101,6 +103,10 @@ class Driver:
     def library(self) -> Path:
         """The library of RocksDB."""
         return self._loaded.path
+
+    def opener(self, folder: Path, limit_s: float, load: Workload) -> Opener:
+        """Return what opens stores with this library."""
+        return Opener(self.library, folder, limit_s)
 
     @property
     def origin(self) -> Origin:
