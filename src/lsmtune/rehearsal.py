@@ -21,7 +21,7 @@ class Rehearsal(BaseModel):
     families  column families that the files name
     records   records that were read with both files and compared
     replaced  options of folders. In the rehearsal they named folders of the copy
-    seconds   time that it took
+    seconds   time that it took, with the run of the baseline
     failed    the file with which it failed; None if it passed
     step      what failed: reading the options, open, flush, keys …
     message   the store's own words

@@ -1,5 +1,6 @@
 """The rehearsal of a verified config: its files on a store of the baseline."""
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
@@ -54,6 +55,7 @@ def rehearse(study: Session, trial: int, files_of: FilesOf, observer: Observer) 
         f"rehearsal: opening a store {'with' if files.new_store else 'of the baseline with'} the "
         "exported file"
     )
+    started = time.monotonic()
     try:
         with (
             _turn(study, observer),
@@ -66,6 +68,7 @@ def rehearse(study: Session, trial: int, files_of: FilesOf, observer: Observer) 
     except (TrialFailedError, UserError) as error:
         observer.remark(f"rehearsal: not done: {error}")
         return
+    found = found.model_copy(update={"seconds": time.monotonic() - started})
     found = _allowed(study, trial, found)
     verification = next(v for v in reversed(study.history.verifications) if v.role_of(trial))
     study.add_rehearsal(verification, trial, found)
