@@ -36,7 +36,9 @@ def with_pending(history: Sequence[Observation], pending: Iterable[Config]) -> l
     `pending` are the configs under way, in any order: they are sorted by hash. A config that has
     ended in the history is left out. Without pending configs the history is returned unchanged.
     """
-    open_ = frozenset(pending) - seen(history)
+    waiting = frozenset(pending)
+    # The tried configs are many, and mostly nothing waits.
+    open_ = waiting - seen(history) if waiting else waiting
     added = sorted(open_, key=lambda config: config.hash)
     return [*history, *(Observation(config, None, None, pending=True) for config in added)]
 
