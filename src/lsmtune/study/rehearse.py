@@ -18,9 +18,13 @@ from lsmtune.study.verify import verify_contenders
 from lsmtune.system.lock import host_lock
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import TrialSpec, workload_seed
+from lsmtune.workloads import Workload
 
 MOST_NEXT = 2
 """At most this number of further configs is verified after one that cannot be deployed."""
+
+MOST_RECORDS = 100_000
+"""The store of a rehearsal has at most this number of records, unless a template has more."""
 
 FilesOf = Callable[[Session], Deployed]
 """Returns the files of the winner of a study."""
@@ -80,11 +84,15 @@ def _turn(study: Session, observer: Observer) -> AbstractContextManager[None]:
 
 
 def _baseline_run(study: Session) -> TrialSpec:
+    """Return the run whose store is opened. It measures nothing, so it has fewer records."""
     config = study.space.default()
+    load = load_at(study.spec.workload, config)
+    if load.definition.has("num") and not load.definition.prepared and load.num > MOST_RECORDS:
+        load = Workload.model_validate({**load.model_dump(), "num": MOST_RECORDS})
     return TrialSpec(
         settings=study.trial_spec(config).settings,
         base_settings=study.trial_spec(config).settings,
-        workload=load_at(study.spec.workload, config),
+        workload=load,
         protocol=study.protocol,
         seed=workload_seed(study.spec.seed, "trial"),
     )

@@ -319,23 +319,26 @@ class _Store:
 
     def _records(self, family: str, first: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         library, size = self._library, ctypes.c_size_t()
-        length = ctypes.byref(size)
-        valid = library.function("iter_valid", ctypes.c_ubyte)
-        key_of, value_of = library.function("iter_key"), library.function("iter_value")
-        step = library.function("iter_next")
         handle = self._families[family]
         iterator = library.call("create_iterator_cf", self._store, self._reading, handle)
         if first is None:
             library.call("iter_seek_to_first", iterator)
         else:
             library.call("iter_seek", iterator, *_sized(first))
+        # Plain addresses are passed faster than objects of ctypes.
+        place, length, read = iterator.value, ctypes.addressof(size), ctypes.string_at
+        valid = library.function("iter_valid", ctypes.c_ubyte)
+        step = library.function("iter_next", None)
+        key_of, value_of = library.function("iter_key"), library.function("iter_value")
+        for function, arguments in ((valid, 1), (step, 1), (key_of, 2), (value_of, 2)):
+            function.argtypes = [ctypes.c_void_p] * arguments
         try:  # the reader may stop before the end, and an iterator that is left keeps its family
-            while valid(iterator):
-                start = key_of(iterator, length)
-                key = ctypes.string_at(start, size.value) if size.value else b""
-                start = value_of(iterator, length)
-                yield key, ctypes.string_at(start, size.value) if size.value else b""
-                step(iterator)
+            while valid(place):
+                start = key_of(place, length)
+                key = read(start, size.value) if start else b""
+                start = value_of(place, length)
+                yield key, read(start, size.value) if start else b""
+                step(place)
             library.attempt("read", "iter_get_error", iterator)
         finally:
             library.call("iter_destroy", iterator)
