@@ -139,7 +139,7 @@ def _space(spec: StudySettings, ground: Ground, catalogue: Catalogue, scale: Fra
 def _store_rules(spec: StudySettings, ground: Ground, catalogue: Catalogue) -> Rules:
     """Return the rules of an engine, and those of a store that exists.
 
-    Experiments measure what they are told, and online tuning never opens a store again.
+    Experiments run the values that the user names. Online tuning opens no store again.
     """
     is_search = not (spec.screen or spec.sweep or spec.online)
     if spec.new_store or not is_search or not (ground.rule and ground.rule.existing_store):
