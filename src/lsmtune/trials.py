@@ -66,11 +66,13 @@ _MEANINGS = {
 class Role(StrEnum):
     """Purpose of a trial.
 
+    `rate` measures how much the baseline can take, before a study of a running store has a rate.
     `shared` checks whether parallel runs differ from single runs. `online` is a change to a running
     engine. `simplify` tests whether a winner is as good with fewer changes; `verify_raw` is a run
     of the winner before that.
     """
 
+    RATE = "rate"
     BASE = "base"
     TRIAL = "trial"
     REPEAT = "repeat"
@@ -154,8 +156,32 @@ class Base(BaseModel):
     versions: dict[str, "Base"] = {}
 
 
+class Running(BaseModel):
+    """Steps of a trial of a running store.
+
+    It starts from a copy of a store that the baseline built, opened with the config.
+
+    rate       operations per second of the whole workload, with the shares of its mix; None: the
+               trial ends after it has measured the capacity
+    turn_over  how often each key is written, as fast as possible, before anything is measured
+    capacity_s seconds of the workload without a limit
+    calm_s     seconds at the rate before the window
+    window_s   seconds at the rate that are measured
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    rate: PositiveFloat | None
+    turn_over: float = Field(default=1.0, ge=0)
+    capacity_s: PositiveFloat = 3.0
+    calm_s: float = Field(default=2.0, ge=0)
+    window_s: PositiveFloat = 6.0
+
+
 class TrialSpec(BaseModel):
     """Input of a trial; `seed` makes the keys of the workload repeatable.
+
+    `running` has the steps of a trial of a running store. None: the trial fills a store, waits
+    until it has settled, and reads.
 
     `base_settings` are the baseline's at the scale of the trial, for things that an engine builds
     once for several trials. They are not stored with each trial, because they follow from the
@@ -168,6 +194,7 @@ class TrialSpec(BaseModel):
     workload: Workload
     protocol: Protocol
     seed: int = Field(ge=1)
+    running: Running | None = Field(default=None, exclude_if=lambda steps: steps is None)
 
 
 class OnlineChange(BaseModel):
