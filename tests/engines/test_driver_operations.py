@@ -70,7 +70,9 @@ def test_keys_of_writes_and_the_kind_latest_exclude_each_other(keys: str, do: Do
     assert "write_keys: not allowed" in failed["message"]
 
 
-@pytest.mark.parametrize(("operation", "name"), [("get", "get_missing"), ("multi_get", "multi_get")])
+@pytest.mark.parametrize(
+    ("operation", "name"), [("get", "get_missing"), ("multi_get", "multi_get")]
+)
 def test_missing_keys_are_not_found(operation: str, name: str, do: Do) -> None:
     driven = do(LOAD, reads(operation=operation, missing=True))
     assert list(driven.one("run", phase="read")["operations"]) == [name]

@@ -125,3 +125,106 @@ impl<'a> Schedule<'a> {
         late
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Phase, Plan};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn run(seed: u64, clients: u64, per_second: f64, seconds: f64) -> Run {
+        let plan = serde_json::json!({
+            "library": "lib.so", "folder": "db",
+            "phases": [{
+                "do": "run", "name": "window", "num": 10, "key_size": 16, "value_size": 100,
+                "compression_ratio": 0.5, "seconds": seconds,
+                "groups": [{
+                    "seed": seed, "keys": {"kind": "uniform"}, "mix": {"put": 1},
+                    "clients": clients, "per_second": per_second,
+                }],
+            }],
+        });
+        match Plan::read(&plan.to_string()).unwrap().phases.remove(0) {
+            Phase::Run(run) => run,
+            _ => unreachable!("the phase is a run"),
+        }
+    }
+
+    fn arrivals(run: &Run, place: usize) -> Arrivals {
+        Arrivals::of(&run.groups[0], place).unwrap()
+    }
+
+    #[test]
+    fn the_clients_of_a_group_get_evenly_spaced_arrivals_in_turn() {
+        let given = arrivals(&run(1, 3, 500.0, 1.0), 0);
+        let first = given.due(0, 0);
+        assert!(first < 2 * MS);
+        for (arrival, (client, operation)) in
+            [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1)].into_iter().enumerate()
+        {
+            let spaced = first + 2 * MS * arrival as u32;
+            let found = given.due(client, operation);
+            assert!(found.abs_diff(spaced) < MS / 1000, "{found:?} {spaced:?}");
+        }
+    }
+
+    #[test]
+    fn the_start_follows_from_the_seed_and_the_place() {
+        let start = |seed, place| arrivals(&run(seed, 1, 1.0, 1.0), place).due(0, 0);
+        assert_eq!(start(1, 0), start(1, 0));
+        assert_ne!(start(1, 0), start(2, 0));
+        assert_ne!(start(1, 0), start(1, 1));
+        let mean = (0..1000).map(|seed| start(seed, 0).as_secs_f64()).sum::<f64>() / 1000.0;
+        assert!((mean - 0.5).abs() < 0.05, "{mean}");
+    }
+
+    #[test]
+    fn a_late_client_works_off_its_queue_at_once() {
+        let run = run(1, 1, 1000.0, 1e6);
+        let (given, stop) = (arrivals(&run, 0), AtomicBool::new(false));
+        let mut schedule = Schedule::begin(&given, 0, &run, Instant::now() - 100 * MS);
+        let before = Instant::now();
+        for operation in 0..90 {
+            let due = schedule.wait(operation, &stop).unwrap();
+            assert!(!due.waited);
+            assert_eq!(schedule.begun(&due, due.time + 3 * MS), 3 * MS);
+        }
+        assert_eq!(schedule.kept.wakeups.len(), 0);
+        assert_eq!(schedule.kept.behind.len(), 0); // the last quarter has not begun
+        while before.elapsed() < 5 * MS {}
+        let due = schedule.wait(1_000, &stop).unwrap();
+        assert!(due.waited && due.time <= Instant::now());
+        schedule.begun(&due, Instant::now());
+        assert_eq!(schedule.kept.wakeups.len(), 1);
+    }
+
+    #[test]
+    fn the_end_of_a_run_ends_the_wait_and_counts_what_is_left() {
+        let run = run(1, 1, 1000.0, 0.1);
+        let (given, stop) = (arrivals(&run, 0), AtomicBool::new(false));
+        let mut schedule = Schedule::begin(&given, 0, &run, Instant::now() - 200 * MS);
+        assert!(schedule.wait(50, &stop).is_none()); // due, but never begun
+        assert_eq!(schedule.kept.behind.len(), 1);
+        assert!(schedule.kept.behind.us(0.5) > 145_000.0);
+        assert!(schedule.wait(300, &stop).is_none()); // due after the end
+        assert_eq!(schedule.kept.behind.len(), 1);
+
+        stop.store(true, Ordering::Relaxed);
+        let mut schedule = Schedule::begin(&given, 0, &run, Instant::now() + 1_000_000 * MS);
+        assert!(schedule.wait(0, &stop).is_none()); // would be due in a quarter of an hour
+    }
+
+    #[test]
+    fn operations_of_the_last_quarter_tell_how_late_a_run_is() {
+        let run = run(1, 1, 1000.0, 100.0);
+        let (given, stop) = (arrivals(&run, 0), AtomicBool::new(false));
+        let started = Instant::now() - 80_000 * MS;
+        let mut schedule = Schedule::begin(&given, 0, &run, started);
+        for (late, counted) in [(20_000, 0), (74_990, 0), (75_010, 1), (79_000, 2)] {
+            let due = schedule.wait(0, &stop).unwrap();
+            schedule.begun(&due, started + late * MS);
+            assert_eq!(schedule.kept.behind.len(), counted);
+        }
+    }
+}
