@@ -50,6 +50,7 @@ class Definition:
     can_be_endless  whether it can run until it is stopped, as online tuning needs it: the store
                     keeps its size
     needs_db_bench  whether db_bench runs it, but lsmtune's driver cannot
+    runs_at_rate    whether it can run on a store that is in use, at a fixed rate of operations
     measured        kinds of operations whose latency is measured, as prefixes of the metrics
     of_records      its parameters of records, with their defaults; None: the usual default
     parameters      its further parameters of `Workload`, with their defaults
@@ -66,6 +67,7 @@ class Definition:
     prepared: ClassVar[bool] = False
     can_be_endless: ClassVar[bool] = False
     needs_db_bench: ClassVar[bool] = False
+    runs_at_rate: ClassVar[bool] = False
     measured: ClassVar[tuple[str, ...]] = ()
     of_records: ClassVar[Mapping[str, Any]] = defaults()
     parameters: ClassVar[Mapping[str, Any]] = defaults()
@@ -122,6 +124,14 @@ class Definition:
     def measured_kinds(self) -> tuple[str, ...]:
         """Kinds of operations whose latency is measured, with these parameters."""
         return self.measured
+
+    @property
+    def read_shares(self) -> Mapping[str, float]:
+        """Shares of gets, gets of missing keys and scans among the operations; none without reads.
+
+        Only workloads that run at a rate have them.
+        """
+        return {}
 
     @property
     def written_bytes(self) -> int | None:
