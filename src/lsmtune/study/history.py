@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from lsmtune.errors import UserError
 from lsmtune.host_levels import HostLevels
 from lsmtune.knobs.types import Config
-from lsmtune.limits import Limit, earlier_default_limits
-from lsmtune.objective import Metrics, Objective, parse_objective
+from lsmtune.limits import Limit
+from lsmtune.objective import Metrics, Objective
 from lsmtune.optimizers.base import Observation
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.simplified import Simplified
@@ -48,16 +48,12 @@ _LIMITS = TypeAdapter(tuple[Limit, ...])
 
 def study_objective(stored: StoredStudy, spec: StudySettings) -> Objective:
     """Return the objective of a study with the limits that it is judged by."""
-    if stored.constraints is not None:
-        return replace(
-            spec.parsed_objective,
-            limits=_limits(stored),
-            most_pairs=max(spec.pairs, spec.max_pairs),
-            is_cautious=stored.stored_rule is not None,
-        )
-    earlier = earlier_default_limits(spec.workload, spec.engine)
-    found = parse_objective(spec.objective, spec.limits, earlier)
-    return replace(found, by_intervals=False)
+    return replace(
+        spec.parsed_objective,
+        limits=_limits(stored),
+        most_pairs=max(spec.pairs, spec.max_pairs),
+        is_cautious=stored.stored_rule is not None,
+    )
 
 
 def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
@@ -351,7 +347,7 @@ class History:
         pairs = self.pairs(verification, role)
         key = verification.id, role, len(pairs)
         if key not in self._verdicts:
-            is_own = verification.scale == self._spec.scale
+            is_own = verification.is_at(self._spec.scale)
             self._verdicts[key] = verdict_of(pairs, self.objective, is_own=is_own)
         return self._verdicts[key]
 
@@ -375,10 +371,11 @@ class History:
         keeps enough of the gain. A config that failed in its rehearsal comes after those that did
         not. Without a proven gain, see `first_unverified`. What decides is
         the newest verification at the study's own scale and load; one at another shows whether the
-        gain carries over.
+        gain carries over. One at another rate decides nothing.
         """
         own = self._spec.scale, self._spec.workload
-        ordered = sorted(self.verifications, key=lambda v: (v.scale, v.workload) == own)
+        of_rate = [v for v in self.verifications if v.rate is None]
+        ordered = sorted(of_rate, key=lambda v: (v.scale, v.workload) == own)
         verdicts = self._newest_verdicts(ordered)
         proven = {number for number, verdict in verdicts.items() if verdict.claim == "gain"}
         used = without_outdone(proven, ordered, self.kept_gain)
