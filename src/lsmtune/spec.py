@@ -108,6 +108,10 @@ class StudySettings(BaseModel):
     workload: Workload = Field(default=Workload(), description=STUDY_KEYS["workload"])
     scale: str = Field(default="1/64", description=STUDY_KEYS["scale"])
     knobs: str = Field(default="", description=STUDY_KEYS["knobs"])
+    measure: Literal["running", "filled"] = Field(
+        default="filled", exclude_if=lambda measure: measure == "filled"
+    )
+    rate: str | None = None
     objective: tuple[str, ...] = Field(default=(), description=STUDY_KEYS["objective"])
     limits: tuple[str, ...] = Field(default=(), description=STUDY_KEYS["limits"])
     memory: str | None = Field(default=None, description=STUDY_KEYS["memory"])
@@ -258,8 +262,11 @@ class StudySettings(BaseModel):
     @property
     def parsed_objective(self) -> Objective:
         """Objective with the limits of a new study."""
-        limits = default_limits(self.workload, self.engine)
-        return parse_objective(self.objective, self.limits, limits)
+        limits = default_limits(self.workload, self.engine, self.measure)
+        reads = bool(self.workload.definition.read_shares)
+        return parse_objective(
+            self.objective, self.limits, limits, measure=self.measure, reads=reads
+        )
 
     @property
     def fixed(self) -> Settings:
