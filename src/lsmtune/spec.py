@@ -27,7 +27,7 @@ from lsmtune.errors import UserError, unknown_word, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Config, Settings
-from lsmtune.limits import default_limits
+from lsmtune.limits import Measure, default_limits
 from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.own_tables import OWN_TABLE, unknown_key, with_own_table
@@ -40,7 +40,7 @@ from lsmtune.spec_defaults import (
     engine_problems,
     with_defaults,
 )
-from lsmtune.spec_measure import USUAL_RATE, Measure, check_measure
+from lsmtune.spec_measure import USUAL_RATE, check_measure
 from lsmtune.study_keys import DEFAULT_ENGINE, STUDY_KEYS, VERSION
 from lsmtune.tables import EngineSettings, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
@@ -286,8 +286,11 @@ class StudySettings(BaseModel):
     @property
     def parsed_objective(self) -> Objective:
         """Objective with the limits of a new study."""
-        limits = default_limits(self.workload, self.engine)
-        return parse_objective(self.objective, self.limits, limits)
+        limits = default_limits(self.workload, self.engine, self.measure)
+        reads = bool(self.workload.definition.read_shares)
+        return parse_objective(
+            self.objective, self.limits, limits, measure=self.measure, reads=reads
+        )
 
     @property
     def fixed(self) -> Settings:

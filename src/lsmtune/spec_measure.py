@@ -1,7 +1,7 @@
 """How the trials of a study measure: a running store at a fixed rate, or a filled store."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from lsmtune.engine_traits import EngineTraits
 from lsmtune.errors import UserError
@@ -12,16 +12,9 @@ from lsmtune.workloads import WORKLOADS
 if TYPE_CHECKING:
     from lsmtune.spec import StudySettings
 
-Measure = Literal["running", "filled"]
-
 USUAL_RATE = "50%"
 """Rate of a study without one: above it, a merge that comes at a bad time decides what is measured.
 It is not the rate of the user."""
-
-_FILLED_ONLY = frozenset(
-    {"throughput_ops_s", "load_s", "settle_s", "total_s", "sustained_ops_s", "rate_mb_s", "jin2022"}
-)
-"""Metrics that a running store does not have, and the objective that needs them."""
 
 _OF_RUNNING: Mapping[str, Any] = {
     "rate": USUAL_RATE, "early_stop": False, "finalists": 2, "repeats": 1,
@@ -87,12 +80,12 @@ def check_measure(spec: "StudySettings", entry: EngineTraits) -> None:
         if (reason := reason_filled(spec, entry)) is not None:
             raise UserError(f'measure: "running" is not possible, use "filled": {reason}')
         _check_writer(spec)
-    elif spec.rate is not None:
+        return
+    if spec.rate is not None:
         raise UserError(
             'rate: only a running store has a rate; remove rate, or set measure = "running"'
         )
-    for key, names in _named_metrics(spec):
-        _check_names(key, names, spec.measure)
+    _check_names(spec)
 
 
 def _check_writer(spec: "StudySettings") -> None:
@@ -102,23 +95,13 @@ def _check_writer(spec: "StudySettings") -> None:
         raise UserError(f"rate: not allowed with workload.{_WRITE_RATE}; remove one of them")
 
 
-def _named_metrics(spec: "StudySettings") -> Iterable[tuple[str, Iterable[str]]]:
-    """Yield the metrics that the user named, by key."""
-    yield "objective", spec.objective
-    yield "limits", (text.replace(">", "<").partition("<")[0].strip() for text in spec.limits)
-    yield "sweep.metrics", (spec.sweep.metrics or ()) if spec.sweep else ()
-
-
-def _check_names(key: str, names: Iterable[str], measure: Measure) -> None:
-    """Raise UserError for a metric that a trial does not have."""
-    for name in map(canonical, names):
-        if measure == "running" and name in _FILLED_ONLY:
-            raise UserError(
-                f"{key}: a running store has no {name}; use capacity_ops_s, or set measure = "
-                '"filled"'
-            )
-        found = METRICS.get(name)
-        if measure == "filled" and found is not None and found.group == RUNNING:
-            raise UserError(
-                f'{key}: only a running store has {name}; remove it, or set measure = "running"'
-            )
+def _check_names(spec: "StudySettings") -> None:
+    """Raise UserError if the user names a metric of a running store in a study without one."""
+    limited = (text.replace(">", "<").partition("<")[0].strip() for text in spec.limits)
+    for key, names in (("objective", spec.objective), ("limits", limited)):
+        for name in map(canonical, names):
+            found = METRICS.get(name)
+            if found is not None and found.group == RUNNING:
+                raise UserError(
+                    f'{key}: only a running store has {name}; remove it, or set measure = "running"'
+                )

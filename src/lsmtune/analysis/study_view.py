@@ -6,6 +6,7 @@ from typing import Any
 
 from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.hosts_used import HostUse
+from lsmtune.analysis.pace import Pace
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.trades import Trade
 from lsmtune.engine_traits import ENGINES, predicts
@@ -127,6 +128,7 @@ class VerificationView:
     """A verification: pairs of runs of winner and baseline, and their verdict.
 
     `disturbed` is the number of its runs that were disturbed and kept, and the number of all.
+    `pace` is the rate of a running store.
     """
 
     scale: str
@@ -134,6 +136,7 @@ class VerificationView:
     pairs: tuple[Pair, ...]
     verdict: Verdict
     disturbed: tuple[int, int] | None = None
+    pace: Pace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,9 @@ class StudyView:
     `own_base`: the baseline is the user's file. `rehearsal` is that of the files of `best`.
     `families` are the column families of that file,
     the tuned one first. `hosts` are the hosts that were used; empty if all runs were on the machine
-    of the command.
+    of the command. `pace` is the rate of a running store, None if the trials fill a store.
+    `blurred` are the p99 metrics without a default limit, because the clients of this machine wake
+    too late.
     """
 
     name: str
@@ -235,6 +240,8 @@ class StudyView:
     own_base: bool = False
     rehearsal: Rehearsal | None = None
     hosts: tuple[HostUse, ...] = ()
+    pace: Pace | None = None
+    blurred: tuple[str, ...] = ()
 
     @property
     def verification(self) -> VerificationView | None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from lsmtune.analysis.pace import Pace, pace_of
 from lsmtune.analysis.study_view import VerificationView
-from lsmtune.store.records import StoredTrial
+from lsmtune.objective import median_metrics
+from lsmtune.store.records import StoredTrial, StoredVerification
 from lsmtune.study.history import History
 from lsmtune.trials import Role, Status
 
@@ -23,8 +25,15 @@ def verifications_of(history: History, number: int | None) -> tuple[Verification
                 tuple(history.pairs(verification, role)),
                 verdict,
                 _disturbed(history.runs_of_verification(verification), role),
+                _pace(history, verification),
             )
     return tuple(by_scale.values())
+
+
+def _pace(history: History, verification: StoredVerification) -> Pace | None:
+    base = median_metrics([base for _, base in history.pairs(verification)])
+    runs = history.runs_of_verification(verification)
+    return pace_of(runs, base, verification.workload, given=history.has_own_rate)
 
 
 def _disturbed(trials: Sequence[StoredTrial], role: Role) -> tuple[int, int]:

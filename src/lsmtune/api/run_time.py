@@ -13,10 +13,9 @@ from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, complete_trials
-from lsmtune.study.fewest_changes import MOST_RUNS
+from lsmtune.study.fewest_changes import EFFORT
 from lsmtune.study.same_system import check_same_system
 from lsmtune.study.search import GROUPS_OF_FINALISTS
-from lsmtune.study.simplify import RUNS_OF_RAW
 from lsmtune.study.stopping import fewest_trials
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.trials import Role
@@ -41,7 +40,7 @@ def runs(spec: StudySettings, knobs: int) -> tuple[int, int | None]:
     finals = GROUPS_OF_FINALISTS * spec.finalists * spec.repeats
     verified = 2 * 2 * max(spec.pairs, spec.max_pairs) if spec.pairs else 0
     if spec.simplify:
-        finals += RUNS_OF_RAW + MOST_RUNS
+        finals += EFFORT[spec.measure].raw + EFFORT[spec.measure].most
         verified += MIN_PAIRS if spec.pairs else 0
     least = _fewest_trials(spec, knobs)
     if spec.trials is None:

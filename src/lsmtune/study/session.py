@@ -10,7 +10,7 @@ from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.metrics.definitions import with_formulas
-from lsmtune.objective import Metrics
+from lsmtune.objective import Metrics, Objective
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.rescale import rescaled
 from lsmtune.simplified import Simplified
@@ -64,7 +64,6 @@ class Session:
         self.spaces = spaces
         self.ground = spaces.ground
         self.space = spaces.at()
-        self.objective = study_objective(stored, self.spec)
         self._base_settings = without_load(self.space.settings(self.space.default()))
         self._settings_at: dict[tuple[Config, Fraction], Settings] = {}
         self._runner = Runner(
@@ -81,7 +80,8 @@ class Session:
                 derived=self._derived, accept_noise=accept_noise, times_matter=engine.times_matter,
                 standings=lambda: self.history.standings, tell=tell,
             )  # fmt: skip
-        self._history = History(self.spec, self.objective, self.space.default())
+        asked = study_objective(stored, self.spec)
+        self._history = History(self.spec, asked, self.space.default())
         self._history.verifications = home.verifications(stored)
         self._history.simplified = stored.simplified
 
@@ -164,6 +164,11 @@ class Session:
     def record(self) -> StudyRecord:
         """The study as it is stored now, for those who show or export it."""
         return StudyRecord(self.stored, self.spec, self.history, self.spaces)
+
+    @property
+    def objective(self) -> Objective:
+        """The objective with the limits that the study is judged by."""
+        return self.history.objective
 
     @property
     def base_metrics(self) -> Metrics:

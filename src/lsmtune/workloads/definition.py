@@ -126,6 +126,12 @@ class Definition:
         return self.measured
 
     @property
+    def read_shares(self) -> Mapping[str, float]:
+        """Shares of get, get_missing and scan among the operations."""
+        kinds = self.measured_kinds
+        return {kind: 1 / len(kinds) for kind in kinds if kind in PROBED}
+
+    @property
     def written_bytes(self) -> int | None:
         """Key and value bytes that the clients write while the workload runs; None if unknown."""
         return None
