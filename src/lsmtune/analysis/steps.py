@@ -74,7 +74,7 @@ def _verifying_larger(view: StudyView, flag: str) -> Step:
     size.
     """
     here = parse_scale(view.scale, "scale")
-    done = max(parse_scale(found.scale, "scale") for found in view.verifications)
+    done = max(parse_scale(found.scale, "scale") for found in view.at_own_rate)
     seconds = _pairs_s(view)
     scales = [Fraction(1, 2**power) for power in range(10)]
     quick = [s for s in scales if s > done and seconds and seconds * s / here <= _QUICK_S]

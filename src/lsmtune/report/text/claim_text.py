@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lsmtune.analysis.claim import Alternative, Claim
+from lsmtune.analysis.claim import Alternative, Claim, Scaled
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.analysis.metric_rows import MetricRow
@@ -155,8 +155,9 @@ def _warnings(claim: Claim) -> Iterator[str]:
     for other in claim.others:
         if other.status != "gain":
             yield (
-                f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}. If "
-                "your tree has this scale, keep the baseline."
+                f"No gain is verified at {_place(other)}: {_ratio_text(other.objective)}. If your "
+                f"{'tree has this scale' if other.rate is None else 'store has this rate'}, keep "
+                "the baseline."
             )
     yield from _open_texts(claim)
     if claim.gain and claim.worse:
@@ -248,7 +249,12 @@ def _details(claim: Claim) -> Iterator[str]:
         yield _grown_text(grown)
     for other in claim.others:
         if other.status == "gain":
-            yield f"A gain is also verified at scale {other.scale}: {_ratio_text(other.objective)}."
+            yield f"A gain is also verified at {_place(other)}: {_ratio_text(other.objective)}."
+
+
+def _place(other: Scaled) -> str:
+    """Return scale and rate of a verification, as far as they are not those of the study."""
+    return f"scale {other.scale}" if other.rate is None else f"{number(other.rate)} operations/s"
 
 
 def front_text(trials: int) -> str:
