@@ -27,7 +27,7 @@ from lsmtune.errors import UserError, unknown_word, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Config, Settings
-from lsmtune.limits import default_limits
+from lsmtune.limits import Measure, default_limits
 from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.own_tables import OWN_TABLE, unknown_key, with_own_table
@@ -40,10 +40,18 @@ from lsmtune.spec_defaults import (
     engine_problems,
     with_defaults,
 )
+from lsmtune.spec_measure import USUAL_RATE, check_measure
 from lsmtune.study_keys import DEFAULT_ENGINE, STUDY_KEYS, VERSION
 from lsmtune.tables import EngineSettings, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
-from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scale, parse_size
+from lsmtune.units import (
+    VERSION_FORM,
+    is_version,
+    parse_duration_s,
+    parse_rate,
+    parse_scale,
+    parse_size,
+)
 from lsmtune.workloads import EngineName, Mix, Workload, whole_numbers
 
 BUDGET_KEYS = frozenset(
@@ -105,13 +113,13 @@ class StudySettings(BaseModel):
     base: str | None = Field(default=None, description=STUDY_KEYS["base"])
     family: str = Field(default="default", description=STUDY_KEYS["family"])
     cache: str | None = Field(default=None, description=STUDY_KEYS["cache"])
-    workload: Workload = Field(default=Workload(), description=STUDY_KEYS["workload"])
+    workload: Workload = Field(
+        default=Workload(name="overwrite"), description=STUDY_KEYS["workload"]
+    )
+    measure: Measure = Field(default="filled", description=STUDY_KEYS["measure"])
+    rate: str | None = Field(default=None, description=STUDY_KEYS["rate"])
     scale: str = Field(default="1/64", description=STUDY_KEYS["scale"])
     knobs: str = Field(default="", description=STUDY_KEYS["knobs"])
-    measure: Literal["running", "filled"] = Field(
-        default="filled", exclude_if=lambda measure: measure == "filled"
-    )
-    rate: str | None = None
     objective: tuple[str, ...] = Field(default=(), description=STUDY_KEYS["objective"])
     limits: tuple[str, ...] = Field(default=(), description=STUDY_KEYS["limits"])
     memory: str | None = Field(default=None, description=STUDY_KEYS["memory"])
@@ -167,6 +175,11 @@ class StudySettings(BaseModel):
     def _workload_by_name(cls, given: Any) -> Any:
         return {"name": given} if isinstance(given, str) else given
 
+    @field_validator("rate", mode="before")
+    @classmethod
+    def _rate_as_text(cls, given: Any) -> Any:
+        return str(given) if type(given) in (int, float) else given
+
     @field_validator("objective", "warm_start", mode="before")
     @classmethod
     def _one_by_name(cls, given: Any) -> Any:
@@ -206,7 +219,7 @@ class StudySettings(BaseModel):
 
     @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
-        for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes"):
+        for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes", "given_rate"):
             getattr(self, text)  # raises UserError if it is wrong
         if self.memory is not None:
             parse_size(self.memory, "memory")
@@ -217,6 +230,7 @@ class StudySettings(BaseModel):
             )
         if (reason := refusal(self.engine, self.workload)) is not None:
             raise UserError(reason)
+        check_measure(self, ENGINES[self.engine])
         check_measured(self.engine, self.parsed_objective)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
@@ -241,6 +255,16 @@ class StudySettings(BaseModel):
     def budget_s(self) -> float | None:
         """Time limit of the search in seconds."""
         return None if self.budget is None else parse_duration_s(self.budget, "budget")
+
+    @property
+    def is_running(self) -> bool:
+        """Whether trials measure a running store at a fixed rate."""
+        return self.measure == "running"
+
+    @property
+    def given_rate(self) -> tuple[float, bool]:
+        """The rate of a running store, and whether it is a share of what the baseline can take."""
+        return parse_rate(self.rate or USUAL_RATE, "rate")
 
     @property
     def versions(self) -> tuple[str, ...]:

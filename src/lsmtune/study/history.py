@@ -370,7 +370,7 @@ class History:
         pairs = self.pairs(verification, role)
         key = verification.id, role, len(pairs)
         if key not in self._verdicts:
-            is_own = verification.scale == self._spec.scale
+            is_own = verification.is_at(self._spec.scale)
             self._verdicts[key] = verdict_of(pairs, self.objective, is_own=is_own)
         return self._verdicts[key]
 
@@ -394,10 +394,11 @@ class History:
         keeps enough of the gain. A config that failed in its rehearsal comes after those that did
         not. Without a proven gain, see `first_unverified`. What decides is
         the newest verification at the study's own scale and load; one at another shows whether the
-        gain carries over.
+        gain carries over. One at another rate decides nothing.
         """
         own = self._spec.scale, self._spec.workload
-        ordered = sorted(self.verifications, key=lambda v: (v.scale, v.workload) == own)
+        of_rate = [v for v in self.verifications if v.rate is None]
+        ordered = sorted(of_rate, key=lambda v: (v.scale, v.workload) == own)
         verdicts = self._newest_verdicts(ordered)
         proven = {number for number, verdict in verdicts.items() if verdict.claim == "gain"}
         used = without_outdone(proven, ordered, self.kept_gain)

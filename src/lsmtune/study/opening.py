@@ -49,7 +49,7 @@ from lsmtune.system.workdir import scratch, sweep_workdirs, workdir
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Workload
 
-_COPIED_ROLES = (Role.BASE, Role.TRIAL, Role.REPEAT)
+_COPIED_ROLES = (Role.RATE, Role.BASE, Role.TRIAL, Role.REPEAT)
 _NOT_COPIED = (Status.CUT, Status.DISTURBED)
 """Runs that were cut short because of the earlier objective, or were repeated."""
 

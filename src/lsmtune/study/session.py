@@ -24,7 +24,7 @@ from lsmtune.study.looking import LookingPool
 from lsmtune.study.ranking import Candidate
 from lsmtune.study.record import StudyRecord
 from lsmtune.study.runner import REPEATS, Done, Listener, NextJob, Pool, Runner, Task, ignore
-from lsmtune.trials import Protocol, TrialResult, TrialSpec, workload_seed
+from lsmtune.trials import Protocol, Running, TrialResult, TrialSpec, workload_seed
 from lsmtune.workloads import Workload
 
 _SLOWEST_TIMES_BASE = 10
@@ -132,12 +132,24 @@ class Session:
         """Store why the search has ended; None while it goes on."""
         self.stored = self.home.update_ended(self.stored, ended)
 
+    def keep_rate(self, rate: float) -> None:
+        """Store the rate of a running study, in operations per second."""
+        self.stored = self.home.update_rate(self.stored, rate)
+
     def add_verification(
-        self, best: StoredTrial, scale: str, workload: Workload, raw: StoredTrial | None
+        self,
+        best: StoredTrial,
+        scale: str,
+        workload: Workload,
+        raw: StoredTrial | None,
+        *,
+        rate: float | None = None,
     ) -> StoredVerification:
         """Begin a verification of a trial, with the `raw` winner before its simplification."""
         number = None if raw is None else raw.number
-        new = self.home.add_verification(self.stored, best.number, scale, workload, number)
+        new = self.home.add_verification(
+            self.stored, best.number, scale, workload, number, rate=rate
+        )
         self._history.verifications.append(new)
         return new
 
@@ -184,12 +196,26 @@ class Session:
             workload=load_at(self.spec.workload, config),
             protocol=protocol,
             seed=workload_seed(self.spec.seed, "trial"),
+            running=self.running(),
         )
+
+    def running(self, rate: float | None = None, growth: float = 1.0) -> Running | None:
+        """The steps of a trial of a running store; None for a study that fills stores.
+
+        `rate` is another rate than that of the study. The window is longer by the factor `growth`.
+        """
+        if not self.spec.is_running:
+            return None
+        steps = Running(rate=rate or self.stored.rate)
+        window_s = self.spec.protocol.window_s or steps.window_s
+        return steps.model_copy(update={"window_s": growth * window_s})
 
     @property
     def protocol(self) -> Protocol:
         """The protocol of the study's trials; what the clock ends has its time on top."""
-        limits, given_s = self.spec.protocol, self.spec.workload.duration_s or 0
+        limits, given_s = self.spec.protocol, float(self.spec.workload.duration_s or 0)
+        if (steps := self.running()) is not None:
+            given_s = steps.timed_s
         return limits.model_copy(update={"wall_limit_s": limits.wall_limit_s + given_s})
 
     def settings_at(self, config: Config, scale: Fraction) -> Settings:
