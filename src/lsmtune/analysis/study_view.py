@@ -249,6 +249,11 @@ class StudyView:
         return self.verifications[0] if self.verifications else None
 
     @property
+    def shown_pace(self) -> Pace | None:
+        """The rate of the newest verification, or else that of the study."""
+        return self.verification.pace if self.verification else self.pace
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """The differences between winner and baseline."""
         return self.best_trial.changes if self.best_trial else ()

@@ -11,15 +11,19 @@ from lsmtune.trials import Role, Status
 
 
 def verifications_of(history: History, number: int | None) -> tuple[VerificationView, ...]:
-    """Return the trial's newest verification of each scale with enough pairs, newest first."""
-    by_scale: dict[str, VerificationView] = {}
+    """Return the trial's newest verification of each scale and rate that has enough pairs.
+
+    The newest one is the first.
+    """
+    found: dict[tuple[str, float | None], VerificationView] = {}
     for verification in reversed(history.verifications):
         role = None if number is None else verification.role_of(number)
         if role is None:
             continue
         verdict = history.verdict(verification, role)
-        if verdict is not None and verification.scale not in by_scale:
-            by_scale[verification.scale] = VerificationView(
+        place = verification.scale, verification.rate
+        if verdict is not None and place not in found:
+            found[place] = VerificationView(
                 verification.scale,
                 verification.workload,
                 tuple(history.pairs(verification, role)),
@@ -27,13 +31,14 @@ def verifications_of(history: History, number: int | None) -> tuple[Verification
                 _disturbed(history.runs_of_verification(verification), role),
                 _pace(history, verification),
             )
-    return tuple(by_scale.values())
+    return tuple(found.values())
 
 
 def _pace(history: History, verification: StoredVerification) -> Pace | None:
     base = median_metrics([base for _, base in history.pairs(verification)])
     runs = history.runs_of_verification(verification)
-    return pace_of(runs, base, verification.workload, given=history.has_own_rate)
+    given = history.has_own_rate or verification.rate is not None
+    return pace_of(runs, base, verification.workload, given=given)
 
 
 def _disturbed(trials: Sequence[StoredTrial], role: Role) -> tuple[int, int]:
