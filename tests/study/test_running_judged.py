@@ -129,9 +129,18 @@ def test_open_limit_does_not_deny_a_gain() -> None:
     check = check_of(found, "get_missing_p50_us")
     assert check.use is not None
     assert check.use < 1
-    assert (check.state, check.required, check.forbids_gain) == ("undecided", False, False)
+    assert (check.state, check.can_be_open, check.forbids_gain) == ("undecided", True, False)
     assert found.claim == "gain"
-    assert not found.waits_for_constraints
+    assert found.waits_for_constraints == check.may_turn
+
+
+@pytest.mark.parametrize(("use", "turns"), [(0.99, True), (0.93, False), (1.02, False)])
+def test_open_limit_costs_pairs_only_while_it_may_turn(use: float, turns: bool) -> None:
+    check = LimitCheck(
+        limit="get_p50_us <= 1.1 * base", state="undecided", use=use, low=use / 1.1,
+        high=use * 1.1, can_be_open=True, default=True,
+    )  # fmt: skip
+    assert (check.may_turn, check.forbids_gain) == (turns, use > 1)
 
 
 def test_undecided_limit_whose_median_breaks_the_bound_denies_a_gain() -> None:
