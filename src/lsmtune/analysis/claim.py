@@ -45,11 +45,12 @@ _PRECISE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A verification of the same config at another scale or rate; `rate` None: the study's."""
+    """A verification of the same config at another scale or rate; see `VerificationView`."""
 
     scale: str
     status: Literal["gain", "no gain"]
     objective: Interval | None
+    pace: Pace | None = None
     rate: float | None = None
 
 
@@ -275,7 +276,7 @@ def claim_of(view: StudyView) -> Claim:
         disturbed_of=verification.disturbed if verification else None,
         own_base=view.own_base,
         rehearsal=view.rehearsal,
-        pace=verification.pace if verification else view.pace,
+        pace=view.shown_pace,
         behind_s=_behind_s(view),
         blurred=view.blurred,
     )
@@ -424,5 +425,6 @@ def _picked(view: StudyView) -> int | None:
 def _others(view: StudyView) -> Iterator[Scaled]:
     for found in view.verifications:
         if found is not view.verification:
-            objective = None if found.verdict.objective == UNKNOWN else found.verdict.objective
-            yield Scaled(found.scale, found.verdict.claim, objective, found.rate)
+            objective = found.verdict.objective
+            known = None if objective == UNKNOWN else objective
+            yield Scaled(found.scale, found.verdict.claim, known, found.pace, found.rate)

@@ -173,7 +173,7 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
         elif view.unverified_at_full_scale:
             yield _verifying_larger(view, flag)
         yield Step("deploy", export_command(view.name, view.engine, trial=picked))
-        if view.pace is not None and not view.pace.given:
+        if view.shown_pace is not None and not view.shown_pace.given:
             yield Step("own_rate", f"lsmtune verify {study}{flag} --rate R")
     elif status == "nothing found" and view.trades:
         yield Step("accept_trade")

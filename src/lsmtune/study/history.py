@@ -48,8 +48,8 @@ _LIMITS = TypeAdapter(tuple[Limit, ...])
 
 def study_objective(stored: StoredStudy, spec: StudySettings) -> Objective:
     """Return the objective of a study with the limits that it is judged by."""
-    most_pairs = max(spec.pairs, spec.max_pairs)
-    return replace(spec.parsed_objective, limits=_limits(stored), most_pairs=most_pairs)
+    asked = replace(spec.parsed_objective, most_pairs=max(spec.pairs, spec.max_pairs))
+    return asked if stored.constraints is None else replace(asked, limits=_limits(stored))
 
 
 def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
@@ -189,7 +189,7 @@ class History:
     @property
     def has_own_rate(self) -> bool:
         """Whether the user gave the rate of a running store, not a share of the capacity."""
-        return self._spec.rate is not None and not self._spec.rate.endswith("%")
+        return self._spec.is_running and not self._spec.given_rate[1]
 
     @property
     def blurred(self) -> tuple[str, ...]:
