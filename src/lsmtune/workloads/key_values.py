@@ -195,7 +195,6 @@ class Writes(Records):
 
     kind = "write"
     objective = "balanced"
-    knobs = "core"
     measured = ("write",)
     count_flag = "writes"
     operations: ClassVar[Mapping[str, int]] = {"put": 1}
@@ -221,7 +220,6 @@ class Reads(Records):
 
     kind = "read"
     objective = TIMED
-    knobs = "reads"
     prepared = True
     can_be_endless = True
     overwrites = False
@@ -236,7 +234,6 @@ class ReadsAndWrites(Records):
     """A workload that reads and writes in a store that was filled before."""
 
     objective = "balanced"
-    knobs = "mixed"
     prepared = True
 
 

@@ -1,5 +1,6 @@
 """The plan of a study in words: workload, limits, runs, search."""
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.knob_text import readable_range
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.report.text.facts import what_runs
@@ -18,6 +19,16 @@ def workload_facts(spec: StudySettings) -> list[tuple[str, str]]:
     name = spec.workload.name
     facts = [("workload", f"{name} ({parameters})" if parameters else name)]
     return [*facts, ("", what_runs(spec.workload, spec.engine))]
+
+
+def knobs_text(spec: StudySettings, knobs: int) -> str:
+    """Return the number of knobs and their presets, or why the workload has these presets."""
+    entry, load = ENGINES[spec.engine], spec.workload
+    presets = entry.catalogue().presets_in(spec.knobs)
+    reasons = [one.because.format(**load.model_dump()) for one in presets if one.because]
+    is_suited = entry.complete({"workload": load}).get("knobs") == spec.knobs
+    why = reasons if reasons and is_suited else [one.name for one in presets]
+    return ", ".join((str(knobs), *why))
 
 
 def limits_text(spec: StudySettings) -> str:
