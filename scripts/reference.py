@@ -155,7 +155,7 @@ _LINKS = {
     "workload": "a [workload](workloads.md) or the table `[workload]`",
     "objective": "[metrics](metrics.md), `balanced` or `jin2022`",
     "optimizer": "an [optimizer](optimizers.md)",
-    "knobs": "a [preset](knobs.md#presets), names separated by commas, `top:N` or `lasso:N`",
+    "knobs": "[presets](knobs.md#presets) and names, separated by commas, `top:N` or `lasso:N`",
 }
 """Keys whose values another page lists."""
 _KINDS = {

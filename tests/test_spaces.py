@@ -29,7 +29,10 @@ from lsmtune.trials import Base
 
 MIB = 1 << 20
 CATALOGUE = load("rocksdb")
-SEARCHED = ("core", "mixed", "reads", "write-path", "space", "online", "all")
+SEARCHED = (
+    "core", "tree,flushes,filters,codecs,blobs", "mixed", "reads", "write-path", "space", "online",
+    "all",
+)  # fmt: skip
 SCALED = {
     "write_buffer_size", "db_write_buffer_size", "arena_block_size",
     "max_write_buffer_size_to_maintain", "max_total_wal_size", "max_bytes_for_level_base",

@@ -97,7 +97,7 @@ def with_defaults(given: Any) -> Any:
     asked |= {"engine": engine, "program": entry.program}
     if entry.full_size:
         asked["scale"] = "1"
-    asked |= entry.complete(given)
+    asked |= entry.complete({**given, "workload": {**table, "name": name}})
     if given.get("online") is not None:
         asked |= {"knobs": "online", "objective": _TIMED}
     if given.get("until") is not None or given.get("budget") is not None:

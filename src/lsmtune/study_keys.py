@@ -40,9 +40,9 @@ STUDY_KEYS = {
     "scale": "Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, caches, "
     "files and levels by 64, not the number of records. Default: 1/64, or the smallest scale at "
     "which the baseline keeps exact sizes.",
-    "knobs": "Knobs to tune: a preset, or names separated by commas. top:N chooses the N most "
+    "knobs": "Knobs to tune: presets and names, separated by commas. top:N chooses the N most "
     "important knobs of measured runs, e.g. of `lsmtune screen`. lasso:N does the same with a "
-    "linear model (Lasso). Default: a preset that suits the workload.",
+    "linear model (Lasso). Default: presets that suit the workload.",
     "objective": "What to improve: balanced, jin2022, a metric, or several metrics. Default: the "
     "objective that suits the workload.",
     "limits": 'Limits that the winner must keep, e.g. "live_sst_bytes <= 1.1 * base". The word '

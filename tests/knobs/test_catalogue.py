@@ -216,12 +216,12 @@ def test_all_are_those_that_have_an_effect_and_give_nothing_up() -> None:
 def test_advised_starts_are_values_of_knobs_and_name_their_source(start: Start) -> None:
     assert start.source
     for name, value in start.settings.items():
-        assert named(name).allows(value)
+        assert named(name).accepts(value)
         assert named(name).inert is named(name).risk is None
     for preset in start.suits:
         tuned = {knob.name: knob for knob in CATALOGUE.select(preset)}
         taken = {n: v for n, v in start.settings.items() if n in tuned}
-        assert len(taken) >= 3
+        assert taken
         assert all(tuned[name].allows(value) for name, value in taken.items())
 
 

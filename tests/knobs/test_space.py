@@ -24,7 +24,13 @@ from lsmtune.knobs.types import Config, Settings, Value
 
 CATALOGUE = load("rocksdb")
 TUNABLE = tuple(knob for knob in CATALOGUE.knobs if knob.inert is None)
-PRESETS = [preset.name for preset in CATALOGUE.presets]
+SUITED = (
+    "tree,flushes,filters,codecs,blobs", "tree,flushes,filters,small-records",
+    "tree,filters,lookups,codecs,blobs", "tree,scans,codecs,small-records",
+)  # fmt: skip
+"""Lists of presets that workloads have."""
+_PARTS = {name for suited in SUITED for name in suited.split(",")}
+PRESETS = [*SUITED, *(p.name for p in CATALOGUE.presets if p.name not in _PARTS)]
 ULIMITS = (20, 1024, 20_000, 1 << 20)
 
 TELL_HASH = """

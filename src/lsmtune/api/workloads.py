@@ -32,8 +32,9 @@ class WorkloadFacts:
 
     @property
     def knobs(self) -> str:
-        """Default preset of knobs, on the usual engine."""
-        return self.definition.knobs or str(self._of_engine("knobs"))
+        """Default presets of knobs, on the usual engine."""
+        usual = ENGINES[self.engines[0]].complete({"workload": {"name": self.name}})
+        return str(self.definition.knobs or self._of_engine("knobs") or usual.get("knobs", ""))
 
     def document(self) -> dict[str, Any]:
         """Return the workload as JSON."""

@@ -4,6 +4,7 @@ from lsmtune.api.plan import Plan
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.report.text.baseline_text import baseline_lines, cache_lines, online_lines
 from lsmtune.report.text.plan_text import (
+    knobs_text,
     limits_text,
     measure_facts,
     memory_facts,
@@ -34,12 +35,11 @@ def plan_lines(found: Plan, *, verbose: bool = False) -> list[str]:
         ("objective", spec.parsed_objective.name),
         ("limits", limits_text(spec)),
         *memory_facts(ground, space),
+        ("knobs", knobs_text(spec, len(space.knobs))),
         ("optimizer", spec.optimizer),
         *(online_facts(spec, spec.online) if spec.online else run_facts(spec, len(space.knobs))),
         ("time", found.time_text),
         *((one.name, one.text) for one in found.ready),
     ]
     columns = [Column("knob", at_least=24), Column("range that is searched", at_least=24)]
-    rows = range_rows(space)
-    count = f"{len(rows)} knobs are tuned:" if len(rows) != 1 else "1 knob is tuned:"
-    return [*facts_lines(facts_found), "", count, *table_lines(columns, rows, indent=2)]
+    return [*facts_lines(facts_found), "", *table_lines(columns, range_rows(space), indent=2)]

@@ -20,7 +20,8 @@ TABLES = ("bloom_bits", "cache_index_and_filter_blocks", "block_size")
 _LIMITS = ("db_write_buffer_size",)
 _OF_TABLES = (
     "use_ribbon_filter", "optimize_filters_for_hits", "partition_filters", "index_type",
-    "index_shortening_mode", "block_size_deviation", "compaction_style",
+    "index_shortening_mode", "block_size_deviation", "compaction_style", "enable_blob_files",
+    "min_blob_size",
 )  # fmt: skip
 _MEMORY = frozenset((*CACHES, *MEMTABLES, *_LIMITS, *TABLES, *_OF_TABLES))
 
@@ -43,6 +44,9 @@ _DEVIATION_PERCENT = 10
 _SEPARATOR_BYTES = 8
 """Keys of lsmtune's workloads differ in their first 8 bytes. The index contains only as many bytes
 of a key as tell it from the next one (BytewiseComparator::FindShortestSeparator)."""
+_BLOB_REFERENCE_BYTES = 10
+"""What a table has instead of a value in a blob file: kind, file, place, size, and codec
+(BlobIndex::EncodeBlob in db/blob/blob_index.h)."""
 _INDEX_ENTRY_BYTES = 12
 """Bytes of an index entry next to its key: lengths, place of the block, restart point."""
 
@@ -187,7 +191,11 @@ def _records_per_block(settings: Settings, records: Records) -> int:
     otherwise after that record.
     """
     size = number(settings, "block_size")
-    record = records.key_bytes + records.value_bytes + _RECORD_HEADER_BYTES
+    in_blob_file = settings.get("enable_blob_files") and (
+        records.value_bytes >= _bytes(settings, "min_blob_size")
+    )
+    value_bytes = _BLOB_REFERENCE_BYTES if in_blob_file else records.value_bytes
+    record = records.key_bytes + value_bytes + _RECORD_HEADER_BYTES
     deviation = "block_size_deviation"
     spare = number(settings, deviation) if deviation in settings else _DEVIATION_PERCENT
     fitting = floor(size / record)

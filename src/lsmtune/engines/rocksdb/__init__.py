@@ -9,7 +9,7 @@ from lsmtune.engines.checks import Check, CheckContext
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.rocksdb.base_files import BASE_FILES
 from lsmtune.engines.rocksdb.exports import EXPORTS
-from lsmtune.engines.rocksdb.settings import check, check_online, for_online, program_of
+from lsmtune.engines.rocksdb.settings import check, check_online, complete, for_online
 from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.memory import flush_bytes
 from lsmtune.spec import StudySettings
@@ -50,7 +50,7 @@ ROCKSDB = EngineEntry(
     exports=EXPORTS,
     uses=frozenset({"program", VERSION, "library", "base", "family", "cache"}),
     lacks=frozenset(),
-    complete=program_of,
+    complete=complete,
     check=check,
     online=OnlineTuning(check=check_online, space=for_online),
     has_versions=True,

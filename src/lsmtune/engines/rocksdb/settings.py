@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lsmtune.engine_traits import ENGINES
+from lsmtune.engines.rocksdb.suited_knobs import knobs_of
 from lsmtune.errors import UserError
 from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.types import Knob, Settings
@@ -14,10 +15,10 @@ from lsmtune.trials import Base
 from lsmtune.units import MIB
 
 
-def program_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return lsmtune's driver as the program of a study that names a version or a library."""
+def complete(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the knobs that suit the workload, and the program of a version or of a library."""
     is_driven = any(given.get(key) is not None for key in (VERSION, "library"))
-    return {"program": DRIVER} if is_driven else {}
+    return {"knobs": knobs_of(given.get("workload")), **({"program": DRIVER} if is_driven else {})}
 
 
 def check(spec: StudySettings) -> Iterator[str]:

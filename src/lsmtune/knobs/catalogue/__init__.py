@@ -5,7 +5,7 @@ engine makes the catalogue of the engine.
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -69,10 +69,12 @@ class Preset(BaseModel):
 
     The knobs are those of its list, or those of the preset in `like`, or all that have an effect
     and no risk. Knobs in `fixed` stay at the baseline. For knobs in `choices`, a search tries only
-    these values. `base` are start values of a published study; they are not used with a baseline
-    of the user. `load` are workload parameters that vary too, as in a published study: the gain of
-    such a preset is not only the store's. A `published` preset keeps all values of its ranges; of
-    other presets, a search draws only round values.
+    these values; the range of knobs in `lowest` begins at these values. `because` says for which
+    facts of a workload lsmtune chooses the preset, with names of fields of the workload. `base` are
+    start values of a published study; they are not used with a baseline of the user. `load` are
+    workload parameters that vary too, as in a published study: the gain of such a preset is not
+    only the store's. A `published` preset keeps all values of its ranges; of other presets, a
+    search draws only round values.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -82,6 +84,8 @@ class Preset(BaseModel):
     like: str | None = None
     fixed: dict[str, Value] = {}
     choices: dict[str, tuple[Value, ...]] = {}
+    lowest: dict[str, float] = {}
+    because: str | None = None
     base: dict[str, Value] = {}
     load: tuple[str, ...] = ()
     published: bool = False
@@ -220,31 +224,47 @@ class Catalogue:
         }
 
     def select(self, selection: str) -> tuple[Knob, ...]:
-        """Return the knobs of a preset or of a list of names.
+        """Return the knobs of a list of presets and of names.
 
         A preset omits knobs that have no effect or are missing, and knobs with a risk unless it
-        lists them. In a list, a knob that has no effect or is missing is refused. Parameters of the
-        workload come last.
+        lists them. A named knob that has no effect or is missing is refused. The ranges of all
+        presets apply. Parameters of the workload come last.
         """
-        preset = self._preset(selection)
-        if preset is None:
-            return self._listed([name.strip() for name in selection.split(",") if name.strip()])
+        presets = self.presets_in(selection)
+        if len(presets) > 1 and (one := next((p for p in presets if p.published), None)):
+            raise UserError(f"knobs: {one.name} is the preset of a published study; name it alone")
+        of_presets = {preset.name for preset in presets}
+        chosen = {knob.name: knob for preset in presets for knob in self._members(preset)}
+        named = [name for name in _names(selection) if name not in of_presets]
+        if named or not presets:
+            chosen |= {knob.name: knob for knob in self._listed(named)}
+        lowest = {name: low for preset in presets for name, low in preset.lowest.items()}
+        knobs = (
+            knob.model_copy(update={"low": lowest[name]})
+            if (name := self.names.option(knob.name)) in lowest
+            else knob
+            for knob in chosen.values()
+        )
+        load = {name for preset in presets for name in preset.load}
+        return (*knobs, *(p.as_knob() for p in self.workload_parameters if p.name in load))
+
+    def presets_in(self, selection: str) -> tuple[Preset, ...]:
+        """Return the presets that a list of presets and of names contains."""
+        found = (self._preset(name) for name in dict.fromkeys(_names(selection)))
+        return tuple(preset for preset in found if preset is not None)
+
+    def _members(self, preset: Preset) -> Iterator[Knob]:
         model = self._model(preset)
         names = model.knobs
         chosen = [knob for knob in self.knobs if names is None or self._spoken(knob, names)]
         if names is not None:
             chosen.sort(key=lambda knob: names.index(self._spoken(knob, names) or ""))
         choices = {**model.choices, **preset.choices}
-        own = tuple(
-            knob.drawing(choices[name])
-            if (name := self.names.option(knob.name)) in choices
-            else knob
-            for knob in chosen
-            if knob.name not in preset.fixed
-            and knob.inert is None
-            and (knob.risk is None or names is not None)
-        )
-        return own + tuple(p.as_knob() for p in self.workload_parameters if p.name in preset.load)
+        for knob in chosen:
+            is_safe = knob.risk is None or names is not None
+            if knob.name not in preset.fixed and knob.inert is None and is_safe:
+                option = self.names.option(knob.name)
+                yield knob.drawing(choices[option]) if option in choices else knob
 
     def begun(self, selection: str) -> Settings:
         """Return the start values of a preset, for every column family."""
@@ -254,14 +274,13 @@ class Catalogue:
         return {name: base[option] for name, option in parts if option in base}
 
     def advised(self, selection: str, *, sized: bool) -> tuple[Start, ...]:
-        """Return the starts that suit a preset; for a list of knobs, all of them.
+        """Return the starts that suit one of the presets; for a list of knobs alone, all of them.
 
         `sized`: the study has a rule of sizes.
         """
         possible = tuple(start for start in self.starts if start.sized in (None, sized))
-        if self._preset(selection) is None:
-            return possible
-        return tuple(start for start in possible if selection in start.suits)
+        presets = {preset.name for preset in self.presets_in(selection)}
+        return tuple(one for one in possible if not presets or presets & set(one.suits))
 
     def is_published(self, selection: str) -> bool:
         """Return True for a preset whose knobs keep the values of a published study."""
@@ -294,6 +313,10 @@ class Catalogue:
             if (reason := self.knob(name).inert) is not None:
                 raise UserError(f"knobs: {name} has no effect in trials: {reason}; remove {name}")
         return tuple(self.knob(name) for name in names)
+
+
+def _names(selection: str) -> list[str]:
+    return [name.strip() for name in selection.split(",") if name.strip()]
 
 
 def _limited(knob: Knob, most: Value | None) -> Knob:

@@ -43,6 +43,16 @@ def measure_facts(spec: StudySettings, base: Settings) -> list[tuple[str, str]]:
     return facts
 
 
+def knobs_text(spec: StudySettings, knobs: int) -> str:
+    """Return the number of knobs and their presets, or why the workload has these presets."""
+    entry, load = ENGINES[spec.engine], spec.workload
+    presets = entry.catalogue().presets_in(spec.knobs)
+    reasons = [one.because.format(**load.model_dump()) for one in presets if one.because]
+    is_suited = entry.complete({"workload": load}).get("knobs") == spec.knobs
+    why = reasons if reasons and is_suited else [one.name for one in presets]
+    return ", ".join((str(knobs), *why))
+
+
 def limits_text(spec: StudySettings) -> str:
     """Return the limits of the study."""
     if spec.online is not None:
