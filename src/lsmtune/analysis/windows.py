@@ -22,7 +22,7 @@ class Windows:
 
 
 def windows_of(history: History, best: Candidate | None) -> Windows | None:
-    """Return the windows of the newest pair of runs, else of the newest run of each side.
+    """Return the windows of the newest pair at the study's rate, else of the newest runs.
 
     None without a winner, and if the runs have no window.
     """
@@ -35,7 +35,8 @@ def windows_of(history: History, best: Candidate | None) -> Windows | None:
 
 def _runs(history: History, best: Candidate) -> Iterator[tuple[StoredTrial, StoredTrial, bool]]:
     """Yield runs of baseline and winner: the newest pair first, the runs of the search last."""
-    for verification in reversed(history.verifications):
+    at_own_rate = [found for found in history.verifications if found.rate is None]
+    for verification in reversed(at_own_rate):
         if (role := verification.role_of(best.trial.number)) is not None:
             runs = history.runs_of_verification(verification)
             for winner, base in reversed(paired_runs(runs, verification, role)):

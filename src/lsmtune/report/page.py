@@ -133,13 +133,13 @@ def _method_section(view: StudyView) -> Html:
     """Return how the study measures, in a few sentences that are true of its engine."""
     load = view.workload
     settles, reads = view.measures("settle_s"), view.measures("get_p99_us")
+    prepared = load.definition.prepared and view.pace is None
     loads = isinstance(load.definition, Fills) and settles
-    runs = view.measures("capacity_ops_s") and not settles
     verified = view.verification is not None
     groups: tuple[dict[str, bool], ...] = (
-        {"running": runs, "prepared": load.definition.prepared and not runs},
+        {"running": view.pace is not None, "prepared": prepared},
         {"loaded": loads, "read_after": loads and reads},
-        {"probed": load.definition.prepared and load.kind == "write" and settles and reads},
+        {"probed": prepared and load.kind == "write" and settles and reads},
         {"direct_reads": bool(load.direct_reads)},
         {"only_reads": load.kind == "read" and view.measures("write_amp")},
         {"write_amp": view.measures("write_amp"), "w_amp_table": view.measures("w_amp_table")},
