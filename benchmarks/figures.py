@@ -4,8 +4,8 @@
 
 A page has a line `<!-- figures: CASE -->`. This command fills the lines after it, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `what to expect`
-(see benchmarks/table.py), `five studies`, `full size`, `simplified winners`, `mixed example`,
-`larger scale`, `false gains`, `null verifications`,
+(see benchmarks/table.py), `running winners`, `five studies`, `full size`, `simplified winners`,
+`mixed example`, `larger scale`, `false gains`, `null verifications`,
 `driver pairs`, `sst size`, `recipe NAME`, `myrocks repeat`, `optimizers`, `warm start` (these two
 also with ` real`), `guided real`, `parallel asks`, `suggestions`, `simulator`, `simulator summary`,
 `simulated study`, or a part of the parameter study (see benchmarks/parameter_study.py).
@@ -32,7 +32,10 @@ MEASURED_LATER = (
     "optimizers", "optimizers real", "warm start", "warm start real", "simulated study",
     "guided real", "read counts", "five studies", "full size",
     "simplified winners", "mixed example", "larger scale", "parallel asks",
+    "running winners",
 )  # fmt: skip
+_NAMED = {"running winners": "running tune"}
+"""Files that are not named after their case."""
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 _MAKERS: dict[str, Callable[[Any], str]] = {
     "driver pairs": figures_experiments.driver_pairs,
@@ -49,6 +52,7 @@ _MAKERS: dict[str, Callable[[Any], str]] = {
     "optimizers real": figures_optimizers.costs,
     "parallel asks": figures_optimizers.parallel,
     "read counts": figures_experiments.read_counts,
+    "running winners": figures_experiments.running_winners,
     "simulated study": figures_simulator.knob_ranking,
     "simulator": figures_simulator.accuracy,
     "sst size": figures_experiments.sweep,
@@ -69,7 +73,7 @@ def recorded() -> dict[str, Any]:
     compared = {
         name: json.loads(path.read_text())
         for name in MEASURED_LATER
-        if (path := folder / f"{name.replace(' ', '_')}.json").exists()
+        if (path := folder / f"{_NAMED.get(name, name).replace(' ', '_')}.json").exists()
     }
     recipes = {
         f"recipe {name}": json.loads(path.read_text())

@@ -1,9 +1,13 @@
 """Figures of experiments: pairs of runs, sweeps, repeated runs, published studies."""
 
 import json
+from dataclasses import asdict
+from statistics import median
 from typing import Any
 
 from figures_text import BUILDS, MYROCKS, ROCKSDB, table_text, times_text
+
+from lsmtune.stats import ratio_interval
 
 
 def driver_pairs(found: dict[str, Any]) -> str:
@@ -19,6 +23,63 @@ def driver_pairs(found: dict[str, Any]) -> str:
         "table shows the ratio driver / db_bench with its 95 % interval."
     )
     return f"{about}\n\n{table_text(heads, rows)}"
+
+
+_SHOWN = {
+    "write_amp": "write amplification", "live_sst_bytes": "live space, mean",
+    "cpu_us_per_op": "CPU per operation", "scan_sorted_runs": "sorted runs, mean",
+    "get_p50_us": "p50 of gets", "write_p99_us": "p99 of writes", "capacity_ops_s": "capacity",
+}  # fmt: skip
+
+
+def running_winners(found: dict[str, Any]) -> str:
+    """Return what the winners of both ways do in a running store, and what their studies said."""
+    sides: dict[str, list[dict[str, Any]]] = {}
+    for row in sorted(found["side_by_side"], key=lambda row: row["run"]):
+        sides.setdefault(row["side"], []).append(row["metrics"])
+    complete = min(len(sides.get(side, ())) for side in ("baseline", "filled", "running"))
+    if complete < 2:  # noqa: PLR2004 - an interval needs two runs
+        return "Not measured yet.\n"
+    studies = {one["study"]: one for one in found["studies"]}
+    verified = {"filled": studies["filled"], "running": studies["running-1"]}
+    rows = [
+        [text, f"{median(run[name] for run in sides['baseline']):.3g}",
+         *(cell for side, study in verified.items()
+           for cell in (_verified_text(study, name), _beside(sides, side, name, complete)))]
+        for name, text in _SHOWN.items()
+        if all(name in run for runs in sides.values() for run in runs)
+    ]  # fmt: skip
+    rate = found["side_by_side"][0]["rate"]
+    about = (
+        f"We measured with RocksDB 11.8.1 {BUILDS['11.8.1']} and 200,000 records, at {rate:,.0f} "
+        f"writes per second, {complete} runs of each config. A ratio is winner / baseline, with "
+        "its 95 % interval. A study of a filled store does not measure the metrics without a ratio."
+    )
+    heads = ["metric", "baseline", "filled: as verified", "filled: in the running store",
+             "running: as verified", "running: in the running store"]  # fmt: skip
+    return f"{about}\n\n{table_text(heads, rows)}\n{_running_studies(found['studies'])}"
+
+
+def _verified_text(study: dict[str, Any], name: str) -> str:
+    """Return the ratio that the verification of the study itself has found."""
+    if name not in study["ratios"]:
+        return ""
+    return times_text(dict(zip(("median", "low", "high"), study["ratios"][name], strict=True)))
+
+
+def _beside(sides: dict[str, list[dict[str, Any]]], side: str, name: str, runs: int) -> str:
+    winner, base = ([run[name] for run in sides[one][:runs]] for one in (side, "baseline"))
+    return times_text(asdict(ratio_interval(winner, base)))
+
+
+def _running_studies(studies: list[dict[str, Any]]) -> str:
+    """Return a row per study of benchmarks/running_tune.py."""
+    rows = [
+        [one["study"], one["claim"], times_text(one["objective"]) if one["objective"] else "",
+         str(one["runs"]), f"{one['minutes']:.0f}"]
+        for one in studies
+    ]  # fmt: skip
+    return table_text(["study", "claim", "`balanced`", "runs", "minutes"], rows)
 
 
 def _ratio_text(ratio: dict[str, float] | None) -> str:

@@ -8,19 +8,20 @@
 3. Runs baseline, filled winner and running winner five times each in a running store, side by side,
    with one rate.
 
-Writes benchmarks/results/running_tune.json after each study and each run, and continues there. Nothing
-else may run on the machine; with --accept-noise, disturbed runs count.
+Writes benchmarks/results/running_tune.json after each study and each run, and continues there.
+Nothing else may run on the machine; with --accept-noise, disturbed runs count.
 """
 
 import argparse
 import json
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import lsmtune
 from running import RESULTS, bed, rounded
 
+import lsmtune
 from lsmtune.store.home import Home
 from lsmtune.study.record import read_record
 from lsmtune.trials import Running
@@ -47,7 +48,7 @@ def tuned(home: Path, study: str, seed: int, **more: Any) -> dict[str, Any]:
         "minutes": round(took_s / 60, 1),
         "runs": len(runs),
         "claim": claim.status,
-        "objective": claim.objective and claim.objective.model_dump(),
+        "objective": claim.objective and asdict(claim.objective),
         "ratios": {name: [round(v, 3) for v in (one.median, one.low, one.high)]
                    for name, one in ratios.items()},
         "limits": {} if claim.verdict is None else

@@ -98,6 +98,7 @@ def _studies() -> Iterator[tuple[str, str]]:
     noise = sample.verification(sample.pairs(noise=0.2, shift={}))
     views = {
         "study": sample.study_view(),
+        "study-running": sample.running_view(),
         "study-front": sample.pareto_view(),
         "study-no-gain": sample.study_view(name="no-gain", verifications=(noise,)),
         "study-unverified": sample.study_view(name="unverified", verifications=()),

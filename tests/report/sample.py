@@ -17,10 +17,11 @@ from lsmtune.analysis.study_view import (
     TrialView,
     VerificationView,
 )
+from lsmtune.analysis.windows import Windows
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Value
 from lsmtune.limits import default_limits
-from lsmtune.metrics.measurement import Level, Measurement
+from lsmtune.metrics.measurement import Level, Measurement, Moment
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.stats import Interval, geometric_mean
 from lsmtune.trials import Judgement, OnlineChange, Role, Status
@@ -249,6 +250,26 @@ EMPTY: dict[str, Any] = {
 _FRONT = {5: (0.62, 1.24), 8: (0.66, 0.97), 12: (0.79, 0.83), 18: (0.71, 0.88), 19: (0.93, 0.71)}
 _BEATEN = {4: (1.1, 1.02), 9: (0.81, 1.1), 11: (0.97, 0.9), 13: (1.3, 0.86), 15: (9.0, 7.0)}
 _THIRD = {5: 0.9, 8: 1.3, 12: 0.8, 18: 1.05, 19: 0.95}
+
+
+def running_view() -> StudyView:
+    """A study of a running store: its runs have a window of eight seconds."""
+    return study_view(name="running", windows=Windows(_moments(7.3), _moments(4.1), is_pair=True))
+
+
+def _moments(files: float) -> tuple[Moment, ...]:
+    """Return a window in which level 0 fills and is emptied again and again."""
+    rng, moments = np.random.default_rng(round(files)), []
+    for number in range(160):
+        filled = (number / 160 * 9) % 1
+        moments.append(
+            Moment(
+                second=(number + 1) / 20, write_bytes_s=24e6 * (1 + 0.03 * float(rng.normal())),
+                level0_files=round(2 * files * filled),
+                live_bytes=round((118 + files * (1 + filled)) * MIB),
+            )
+        )  # fmt: skip
+    return tuple(moments)
 
 
 def pareto_view(goals: tuple[str, ...] = ("write_amp", "throughput_ops_s")) -> StudyView:

@@ -26,6 +26,7 @@ from lsmtune.analysis.trades import trades
 from lsmtune.analysis.trial_views import changes_between, knobs_of, trial_views
 from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
 from lsmtune.analysis.verification_views import verifications_of
+from lsmtune.analysis.windows import windows_of
 from lsmtune.described import is_of_program
 from lsmtune.errors import Argument, UserError
 from lsmtune.knobs import existing
@@ -88,6 +89,7 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         best_trial=best_trial,
         best_metrics=best.metrics if best else {},
         verifications=verifications_of(history, number),
+        windows=windows_of(history, best),
         front=_front(views, history),
         best_within_limits=_best_within_limits(views, history),
         simplification=simplification_of(

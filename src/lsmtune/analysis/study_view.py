@@ -9,6 +9,7 @@ from lsmtune.analysis.hosts_used import HostUse
 from lsmtune.analysis.pace import Pace
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.trades import Trade
+from lsmtune.analysis.windows import Windows
 from lsmtune.engine_traits import ENGINES, predicts
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.existing import StoreChange
@@ -187,11 +188,13 @@ class StudyView:
     ended; it is None before. `continuing` is the command that continues the search or the
     comparison of versions; None if the search has ended, or if there is no such command, for
     example because it needs the study file. `online` is None if online tuning has tried no change.
-    `memory` is that of the full-size tree with the winner. `assumed_cache_bytes` is set if the user's file does not
-    contain the size of the block cache and the user did not give it. `all_sizes_scale`: the caches
+    `memory` is that of the full-size tree with the winner. `assumed_cache_bytes` is set if the
+    user's file does not contain the size of the block cache and the user did not give it.
+    `all_sizes_scale`: the caches
     of a trial scale too, and the memory limit applies at full size (see rule.py). `simplification`
     is set if the winner was simplified. `trades` are better configs that break one default limit.
     `own_base`: the baseline is the user's file. `rehearsal` is that of the files of `best`.
+    `windows` are those of a run of the baseline and of a run of `best`.
     `families` are the column families of that file,
     the tuned one first. `hosts` are the hosts that were used; empty if all runs were on the machine
     of the command. `pace` is the rate of a running store, None if the trials fill a store.
@@ -218,6 +221,7 @@ class StudyView:
     best_trial: TrialView | None
     best_metrics: Metrics
     verifications: tuple[VerificationView, ...] = ()
+    windows: Windows | None = None
     front: tuple[TrialView, ...] = ()
     best_within_limits: TrialView | None = None
     nearest: Nearest | None = None

@@ -25,8 +25,8 @@ GROUPS: dict[Group, str] = {
 """Headings of the groups of metrics."""
 
 _TEXTS = PageTexts(__package__, "comparison")
-_SPEED = ("throughput_ops_s", "sustained_ops_s", "load_s", "settle_s")
-_SPACE = ("write_amp", "live_sst_bytes", "peak_space_bytes", "space_amp")
+_SPEED = ("throughput_ops_s", "sustained_ops_s", "capacity_ops_s", "load_s", "settle_s")
+_SPACE = ("write_amp", "live_sst_bytes", "peak_space_bytes", "space_amp", "level0_files")
 _WRITES = ("write_p50_us", "write_p99_us", "write_p9999_us", "stall_s")
 _READS = (
     "get_p50_us", "get_p99_us", "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us",
@@ -34,7 +34,7 @@ _READS = (
 )  # fmt: skip
 _TRANSACTIONS = ("transaction_p99_us", "new_order_p50_us", "new_order_p99_us", "payment_p99_us")
 _BLOCKS = ("read_amp", "cache_hit_data", "cache_hit_index", "cache_hit_filter", "bloom_useful")
-_COST = ("cpu_s", "peak_rss_bytes")
+_COST = ("cpu_s", "cpu_us_per_op", "peak_rss_bytes")
 _MAIN: dict[Kind, tuple[str, ...]] = {
     "write": (*_SPEED, *_WRITES, *_SPACE, *_READS, *_COST),
     "read": ("throughput_ops_s", *_READS, *_BLOCKS, *_SPACE, "build_s", *_COST),

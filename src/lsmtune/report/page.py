@@ -34,6 +34,7 @@ from lsmtune.report.simplification_section import simplification_section
 from lsmtune.report.study_facts import study_facts
 from lsmtune.report.text.claim_text import ClaimText, claim_text
 from lsmtune.report.tree import stalls, trees
+from lsmtune.report.window_section import window_section
 from lsmtune.simulator import MODELLED_VERSION
 from lsmtune.workloads.key_values import Fills
 
@@ -108,10 +109,7 @@ def _sections(
         yield search_section(convergence(view))
     if compared is not None:
         yield comparison_section(compared)
-    if (grown := trees(view)) is not None:
-        yield trees_section(grown)
-    if (stalled := stalls(view)) is not None:
-        yield stalls_section(stalled)
+    yield from _trees(view)
     if view.online is None:
         yield failures_section(failures(view))
     if len(view.hosts) > 1:
@@ -121,16 +119,27 @@ def _sections(
         yield _method_section(view)
 
 
+def _trees(view: StudyView) -> Iterator[Html]:
+    """Yield what happened in the trees of baseline and winner."""
+    if view.windows is not None:
+        yield window_section(view.windows)
+    if (grown := trees(view)) is not None:
+        yield trees_section(grown)
+    if (stalled := stalls(view)) is not None:
+        yield stalls_section(stalled)
+
+
 def _method_section(view: StudyView) -> Html:
     """Return how the study measures, in a few sentences that are true of its engine."""
     load = view.workload
     settles, reads = view.measures("settle_s"), view.measures("get_p99_us")
+    prepared = load.definition.prepared and not view.objective.is_running
     loads = isinstance(load.definition, Fills) and settles
     verified, running = view.verification is not None, view.objective.is_running
     groups: tuple[dict[str, bool], ...] = (
-        {"running": running, "prepared": load.definition.prepared and not running},
+        {"running": running, "prepared": prepared},
         {"loaded": loads, "read_after": loads and reads},
-        {"probed": load.definition.prepared and load.kind == "write" and settles and reads},
+        {"probed": prepared and load.kind == "write" and settles and reads},
         {"direct_reads": bool(load.direct_reads)},
         {"only_reads": load.kind == "read" and view.measures("write_amp")},
         {

@@ -65,7 +65,7 @@ def trees(view: StudyView) -> Trees | None:
         title=_largest_change(written),
         size=Levels(
             f"Size of the tree: {_totals(size)}",
-            see.format("the size of each level after all compactions are done"),
+            see.format(f"the size of each level {_end(view)}"),
             size,
         ),
         written=Levels(
@@ -74,6 +74,12 @@ def trees(view: StudyView) -> Trees | None:
             written,
         ),
     )
+
+
+def _end(view: StudyView) -> str:
+    """Return when the levels were measured, in words."""
+    is_running = view.windows is not None
+    return "at the end of the window" if is_running else "after all compactions are done"
 
 
 def _largest_change(bars: Sequence[LevelBar]) -> str:

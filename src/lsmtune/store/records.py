@@ -246,8 +246,18 @@ def complete_pairs(
     role: Role = Role.VERIFY_BEST,
 ) -> list[Pair]:
     """The metrics of the role and the base of every pair of which both runs were measured."""
+    return [
+        (run.result.metrics, base.result.metrics)
+        for run, base in paired_runs(trials, verification, role)
+    ]
+
+
+def paired_runs(
+    trials: Iterable[StoredTrial], verification: StoredVerification, role: Role
+) -> list[tuple[StoredTrial, StoredTrial]]:
+    """The runs of the role and the base of every pair of which both runs were measured."""
     runs = {
-        (trial.pair, trial.role): trial.result.metrics
+        (trial.pair, trial.role): trial
         for trial in trials
         if trial.verification_id == verification.id and trial.result.status is Status.COMPLETE
     }
