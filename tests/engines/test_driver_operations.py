@@ -206,3 +206,15 @@ def test_what_cannot_be_done_is_refused_before_the_first_phase(
     assert failed["kind"] == kind
     assert words in failed["message"]
     assert not driven.of("phase")
+
+
+def test_the_end_of_a_run_wakes_clients_that_wait(do: Do) -> None:
+    rare = group("put", operations=None, per_second=0.001)
+    by_time, by_operations = run("some", rare, seconds=0.5), run("all", rare, group("get"))
+    driven = do(by_time, by_operations)
+    for told in driven.of("run"):
+        assert told["operations"]["put"]["count"] == 0
+        assert told["seconds"] < 60  # the first put is due within 1,000 s
+    assert driven.one("run", phase="some")["seconds"] >= 0.5
+    assert driven.one("run", phase="some")["behind_s"] == 0
+    assert driven.one("run", phase="all")["behind_s"] is None

