@@ -252,7 +252,7 @@ _BEATEN = {4: (1.1, 1.02), 9: (0.81, 1.1), 11: (0.97, 0.9), 13: (1.3, 0.86), 15:
 _THIRD = {5: 0.9, 8: 1.3, 12: 0.8, 18: 1.05, 19: 0.95}
 
 
-def running_view() -> StudyView:
+def window_view() -> StudyView:
     """A study of a running store: its runs have a window of eight seconds."""
     return study_view(name="running", windows=Windows(_moments(7.3), _moments(4.1), is_pair=True))
 
