@@ -14,10 +14,10 @@ from sample import (
     pairs,
     pareto_view,
     read_view,
-    window_view,
     study_view,
     trial,
     verification,
+    window_view,
 )
 
 from lsmtune.analysis.claim import claim_of
