@@ -120,6 +120,15 @@ def test_a_mix_has_a_read_cost(newest: Rig) -> None:
     assert filtered["read_cost"] < m["read_cost"]
 
 
+def test_a_mix_of_a_filled_store_has_gets_of_missing_keys(newest: Rig) -> None:
+    shares = {"get": 0.5, "get_missing": 0.25, "put": 0.25}
+    load = Workload(name="mix", num=5000, mix=shares)
+    m = metrics(newest.run(workload=load))
+    assert m.keys() >= {"get_p99_us", "get_missing_p99_us", "write_p99_us"}
+    assert m["get_found"] == 1
+    assert m["throughput_ops_s"] * m["load_s"] == pytest.approx(5000, rel=0.01)
+
+
 @pytest.mark.parametrize(
     "load",
     [
