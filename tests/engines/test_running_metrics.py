@@ -11,8 +11,8 @@ from lsmtune.engines.rocksdb.driver.running_metrics import (
     Files,
     RunningOutput,
     Style,
-    backlog_bytes,
     measure,
+    owed_bytes,
     read_cost,
 )
 from lsmtune.metrics.log_jobs import Job, JobLedger
@@ -77,7 +77,7 @@ def samples(phase: str = "window", **fields: Any) -> Event:
         "event": "samples", "phase": phase, "second": [0.0, 1.0, 4.0],
         "written_bytes": [0, 1000, 7000], "level_files": [[9, 0, 9], [4, 0, 1], [8, 1, 3]],
         "live_sst_bytes": [0, 100, 200], "live_blob_bytes": [0, 0, 100],
-        "pending_bytes": [0, 40, 80], "memtable_bytes": [0, 4, 4], "folder_bytes": [50, 900, 300],
+        "pending_bytes": [0, 40, 40], "memtable_bytes": [0, 4, 4], "folder_bytes": [50, 900, 300],
     } | fields  # fmt: skip
 
 
@@ -95,6 +95,7 @@ def trial(
     options: str = LEVEL,
     begin: Event | None = None,
     end: Event | None = None,
+    course: Event | None = None,
     capacity: Event | None = None,
     jobs: tuple[Job, ...] = (),
     load: Workload = LOAD,
@@ -106,7 +107,7 @@ def trial(
     events = [
         {"event": "opened", "version": "11.8.1", "options": options},
         report(), samples("capacity"), capacity or ran("capacity", closed), report(),
-        begin or report(), samples(), window or ran("window", SENT), end or report(),
+        begin or report(), course or samples(), window or ran("window", SENT), end or report(),
     ]  # fmt: skip
     output = RunningOutput(ExitStatus(0, None, 1.0, 777), events, assertions_enabled=False)
     log = LogContent(ledger=JobLedger(jobs=list(jobs)))
@@ -118,7 +119,7 @@ def test_means_are_over_the_time_of_the_window() -> None:
     assert m["live_sst_bytes"] == (1 * 100 + 3 * 300) / 4
     assert m["scan_sorted_runs"] == (1 * 5 + 3 * 10) / 4
     assert m["level0_files"] == (1 * 4 + 3 * 8) / 4
-    assert m["pending_bytes"] == 70
+    assert m["pending_bytes"] == 40
     assert m["memtable_bytes"] == 4
     assert m["peak_space_bytes"] == 900
 
@@ -148,8 +149,9 @@ def test_written_bytes_are_those_of_the_window_and_what_it_owes() -> None:
     before = {"flush.write.bytes": 500, "compact.write.bytes": 70}
     after = {"flush.write.bytes": 500 + 2500 * RECORD, "compact.write.bytes": 70 + 5000 * RECORD,
              "wal.bytes": 2500 * RECORD, "stall.micros": 400_000}  # fmt: skip
-    begin, end = report(tickers=before, pending_bytes=10), report(tickers=after)
-    m = trial(begin=begin, end=end | {"pending_bytes": 10 + 250 * RECORD}).metrics
+    # From the middle of the first quarter to that of the last one, three quarters of the growth.
+    owed = samples(pending_bytes=[0, 10, 10 + 0.75 * 250 * RECORD])
+    m = trial(begin=report(tickers=before), end=report(tickers=after), course=owed).metrics
     assert m["write_amp"] == pytest.approx(3.1)
     assert m["wal_inclusive_write_amp"] == pytest.approx(4.1)
     assert m["flush_write_bytes"] == 2500 * RECORD
@@ -180,16 +182,28 @@ def test_with_parallel_compression_jobs_of_the_window_are_counted() -> None:
 def test_universal_compaction_owes_a_part_of_the_next_full_merge(
     files: list[list[int]], owed: float
 ) -> None:
-    found = report(live_files=files, pending_bytes=5)
-    assert backlog_bytes(found, Style.of(UNIVERSAL)) == pytest.approx(owed)
-    assert backlog_bytes(found, Style.of(LEVEL)) == 5
+    full_merge = Style.of(UNIVERSAL).full_merge
+    assert full_merge == 0.5
+    assert owed_bytes([(n, level, size) for n, level, size in files], full_merge) == (
+        pytest.approx(owed)
+    )
+
+
+def test_universal_compaction_is_charged_with_what_it_owes() -> None:
+    client_bytes = 2500 * RECORD
+    begin = report(live_files=[[1, 6, 4 * client_bytes]])
+    end = report(live_files=[[2, 0, client_bytes], [1, 6, 4 * client_bytes]])
+    assert trial(begin=begin, end=end, options=LEVEL).metrics["write_amp"] == 0
+    m = trial(begin=begin, end=end, options=UNIVERSAL).metrics
+    assert m["write_amp"] == pytest.approx(5 / 2)
 
 
 def test_overload_is_the_larger_of_lateness_and_growth() -> None:
     assert trial().metrics["overload"] == 0.5  # 20 ms late of 80 ms that are allowed
     assert trial(ran("window", SENT, behind_s=0.16)).metrics["overload"] == pytest.approx(2)
-    end = report(tickers={"flush.write.bytes": 1000}, pending_bytes=300)
-    assert trial(end=end).metrics["overload"] == pytest.approx(3)
+    end = report(tickers={"flush.write.bytes": 1000})
+    owed = samples(pending_bytes=[0, 10, 235])
+    assert trial(end=end, course=owed).metrics["overload"] == pytest.approx(3)
 
 
 def test_clients_that_stand_still_are_an_overload() -> None:

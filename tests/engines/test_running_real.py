@@ -1,8 +1,10 @@
 """Trials of a running store on the libraries of RocksDB that are installed on this machine."""
 
 import json
-from collections.abc import Iterator
+import os
+from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -17,9 +19,10 @@ from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.statistics import parse_statistics
 from lsmtune.spec import StudySettings
+from lsmtune.system.host import free_bytes
 from lsmtune.trials import Running, Status
 from lsmtune.workloads import Workload
-from robustness.user import disk, fill
+from robustness.user import disk
 
 pytestmark = [NEEDS_DRIVER, pytest.mark.slow]
 
@@ -120,6 +123,15 @@ def test_a_mix_has_a_read_cost(newest: Rig) -> None:
     assert filtered["read_cost"] < m["read_cost"]
 
 
+def test_a_mix_of_a_filled_store_has_gets_of_missing_keys(newest: Rig) -> None:
+    shares = {"get": 0.5, "get_missing": 0.25, "put": 0.25}
+    load = Workload(name="mix", num=5000, mix=shares)
+    m = metrics(newest.run(workload=load))
+    assert m.keys() >= {"get_p99_us", "get_missing_p99_us", "write_p99_us"}
+    assert m["get_found"] == 1
+    assert m["throughput_ops_s"] * m["load_s"] == pytest.approx(5000, rel=0.01)
+
+
 @pytest.mark.parametrize(
     "load",
     [
@@ -173,22 +185,48 @@ def test_a_rate_that_the_store_cannot_keep_is_an_overload(newest: Rig) -> None:
     assert m["write_p99_us"] > 10 * m["write_p50_us"]
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    with disk(tmp_path / "disk", 300 << 20) as place:
-        yield place
+def test_a_full_disk_in_the_window_is_told(tmp_path: Path) -> None:
+    with disk(tmp_path / "disk", 300 << 20) as place, Hog(place) as hog:
+
+        def take_all(phase: str) -> None:
+            if phase == "window":
+                hog.start()
+
+        rig = rig_of(ENGINES[-1], place)
+        steps = STEPS.model_copy(update={"rate": 20_000, "window_s": 5.0})
+        outcome = rig.run(None, OVERWRITE, Watch(take_all), running=steps)
+        assert outcome.result.status is Status.OUT_OF_SPACE, outcome.result.reason
+        assert processes_of(place) == []
 
 
-def test_a_full_disk_in_the_window_is_told(small_disk: Path) -> None:
-    def fill_it(phase: str) -> None:
-        if phase == "window":
-            fill(small_disk)
+class Hog:
+    """Takes all space of a disk, also what others free later."""
 
-    rig = rig_of(ENGINES[-1], small_disk)
-    steps = STEPS.model_copy(update={"window_s": 5.0})
-    outcome = rig.run(None, OVERWRITE, Watch(fill_it), running=steps)
-    assert outcome.result.status is Status.OUT_OF_SPACE, outcome.result.reason
-    assert processes_of(small_disk) == []
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "ballast"
+        self._stop = Event()
+        self._thread = Thread(target=self._take)
+
+    def __enter__(self) -> "Hog":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def _take(self) -> None:
+        taken = 0
+        with self._file.open("wb") as file:
+            while not self._stop.wait(0.002):
+                if left := free_bytes(self._file):
+                    with suppress(OSError):
+                        os.posix_fallocate(file.fileno(), taken, left)
+                        taken += left
 
 
 def test_an_interruption_leaves_no_process(newest: Rig) -> None:

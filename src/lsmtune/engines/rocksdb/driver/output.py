@@ -24,7 +24,7 @@ Event = Mapping[str, Any]
 
 _LATENCIES = {
     "put": "write", "delete": "write", "read_modify_write": "write", "get": "get",
-    "get_missing": "get", "scan": "scan",
+    "get_missing": "get_missing", "scan": "scan",
 }  # fmt: skip
 """Operations of the driver, and the prefix of their metrics."""
 PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")

@@ -1,6 +1,5 @@
 """One trial of a running store: a copy of the baseline's store, opened with the config, in use."""
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
+from lsmtune.system.workdir import workdir
 from lsmtune.trials import Base, Running, TrialSpec
 
 if TYPE_CHECKING:
@@ -60,10 +60,9 @@ class RunningTrial(Trial):
         if not self._steps.new_store:
             return super()._prepare(watch)
         watch.phase("build")
-        own = self._places.workdir / "built"
-        template = self._build(own)
-        link_database(own, self._database)
-        shutil.rmtree(own)
+        with workdir(self._places.workdir, "built") as folder:
+            template = self._build(folder / "db")
+            link_database(folder / "db", self._database)
         return template
 
     def _data(self) -> dict[str, Any]:

@@ -42,6 +42,8 @@ _LEAST_BLOCKS, _SEEK = 0.25, 1.0
 _LATE, _GROWTH = 0.02, 0.1
 """What a store may fall behind: share of the window, and owed bytes / written bytes."""
 _LEAST_OVERLOAD = 0.5
+_PARTS = 4
+"""The growth of what compactions owe is that from the first to the last of so many parts."""
 _UNIVERSAL = "kCompactionStyleUniversal"
 _FULL_MERGE = 200.0
 """RocksDB's default of max_size_amplification_percent."""
@@ -167,16 +169,32 @@ class Step:
 
     @cached_property
     def growth_bytes(self) -> float:
-        """Growth of the bytes that compactions owe."""
-        return backlog_bytes(self.after, self.style) - backlog_bytes(self.before, self.style)
+        """Growth of the bytes that compactions owe.
 
-    def mean(self, values: Iterable[float]) -> float:
-        """Return the mean over time of a value per sample; a sample ends the time before it."""
+        RocksDB counts the files of level 0 when they are enough for a compaction, and until it has
+        ended. So a moment says little: the growth is that of the mean from the first to the last
+        part of the run.
+        """
+        if self.style.full_merge is not None:
+            before, after = (
+                owed_bytes(report["live_files"], self.style.full_merge)
+                for report in (self.before, self.after)
+            )
+            return after - before
+        pending, part = self.samples["pending_bytes"], 1 / _PARTS
+        return (self.mean(pending, 1 - part, 1) - self.mean(pending, 0, part)) / (1 - part)
+
+    def mean(self, values: Iterable[float], since: float = 0, until: float = 1) -> float:
+        """Return the mean over a part of the time, from `since` to `until` as shares of it.
+
+        There is a value per sample. It counts for the time since the sample before.
+        """
         times: list[float] = [0.0, *self.samples["second"]]
-        if times[-1] <= 0:
+        begin, end = since * times[-1], until * times[-1]
+        if end <= begin:
             raise TrialFailedError(Status.UNREADABLE, "the driver printed no samples of the store")
-        widths = [to - since for since, to in pairwise(times)]
-        return sum(v * width for v, width in zip(values, widths, strict=True)) / times[-1]
+        widths = [max(0.0, min(to, end) - max(from_, begin)) for from_, to in pairwise(times)]
+        return sum(v * width for v, width in zip(values, widths, strict=True)) / (end - begin)
 
     def _written(self, kind: str, counter: str) -> int:
         # Counters are more exact, because they also have the bytes of jobs that still run.
@@ -265,21 +283,19 @@ def window_metrics(load: Workload, step: Step) -> dict[str, float]:
     return metrics if cost is None else {**metrics, "read_cost": cost}
 
 
-def backlog_bytes(report: Event, style: Style) -> float:
-    """Return the bytes that compactions owe at the moment of a report.
+def owed_bytes(files: Iterable[tuple[int, int, int]], full_merge: float) -> float:
+    """Return the bytes that universal compaction owes, of which RocksDB counts none.
 
-    RocksDB counts none for universal compaction, whose largest cost is the merge of all sorted
-    runs. This merge comes when all runs but the last have reached a share of the size of the last
-    one. So each byte outside the last run brings its part of this merge with it, and a merge that
-    happens to be in the window does not count for more than its part.
+    Its largest cost is the merge of all sorted runs. This merge comes when all runs but the last
+    have `full_merge` times the size of the last one. So each byte outside the last run brings its
+    part of this merge with it, and a merge that happens to be in the window does not count for more
+    than its part. `files` have number, level and size.
     """
-    if style.full_merge is None:
-        return float(report["pending_bytes"])
-    runs = _sorted_runs(report["live_files"])
-    if not runs or not style.full_merge:
+    runs = _sorted_runs(files)
+    if not runs or not full_merge:
         return 0.0
     total, last = sum(runs), max(1, runs[-1])
-    return total * min(1.0, (total - runs[-1]) / (last * style.full_merge))
+    return total * min(1.0, (total - runs[-1]) / (last * full_merge))
 
 
 def _sorted_runs(files: Iterable[tuple[int, int, int]]) -> list[int]:
