@@ -184,9 +184,9 @@ class StudyView:
     `front` has the Pareto-optimal trials of several objectives, with medians. `trials` are in the
     order of their end and include baseline, repeat and verification runs. `planned` is the maximum
     number of trials of the search; None if only time limits it. `ended` says why the search has
-    ended; it is None before. `continuing` is the command that continues the search or the comparison of
-    versions; None if the search has ended, or if there is no such command, for example because it
-    needs the study file. `online` is None if online tuning has tried no change. `memory` is that of
+    ended; it is None before. `continuing` is the command that continues the search or the
+    comparison of versions; None if the search has ended, or if there is no such command, for
+    example because it needs the study file. `online` is None if online tuning has tried no change. `memory` is that of
     the full-size tree with the winner. `assumed_cache_bytes` is set if the user's file does not
     contain the size of the block cache and the user did not give it. `all_sizes_scale`: the caches
     of a trial scale too, and the memory limit applies at full size (see rule.py). `simplification`
