@@ -43,7 +43,7 @@ from lsmtune.spec_defaults import (
 from lsmtune.spec_measure import USUAL_RATE, check_measure
 from lsmtune.study_keys import DEFAULT_ENGINE, STUDY_KEYS, VERSION
 from lsmtune.tables import EngineSettings, Online, Screen, problem_text, study_name
-from lsmtune.trials import Base, Protocol
+from lsmtune.trials import Base, Protocol, Running
 from lsmtune.units import (
     VERSION_FORM,
     is_version,
@@ -260,6 +260,21 @@ class StudySettings(BaseModel):
     def is_running(self) -> bool:
         """Whether trials measure a running store at a fixed rate."""
         return self.measure == "running"
+
+    @property
+    def steps(self) -> Running | None:
+        """The steps of a trial of a running store, without a rate; None if trials fill a store."""
+        if not self.is_running:
+            return None
+        usual = Running(rate=None)
+        window_s = self.protocol.window_s or usual.window_s
+        return usual.model_copy(update={"window_s": window_s})
+
+    @property
+    def clocked_s(self) -> float:
+        """The time of a trial that the clock ends, whatever the config."""
+        steps = self.steps
+        return float(self.workload.duration_s or 0) if steps is None else steps.timed_s
 
     @property
     def given_rate(self) -> tuple[float, bool]:

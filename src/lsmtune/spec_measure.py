@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsmtune.engine_traits import EngineTraits
 from lsmtune.errors import UserError
+from lsmtune.knobs.types import Settings
 from lsmtune.metrics.definitions import METRICS, RUNNING, canonical
 from lsmtune.study_keys import VERSION
 from lsmtune.workloads import WORKLOADS
@@ -23,6 +24,8 @@ _OF_RUNNING: Mapping[str, Any] = {
 varies less than one that fills a store, so fewer configs run again."""
 
 _WRITE_RATE = "write_rate_bytes_s"
+_STYLE, _FIFO = "compaction_style", 2
+_BY_AGE = ("ttl_seconds", "periodic_compaction_seconds")
 
 
 def measure_defaults(
@@ -69,15 +72,44 @@ def _reasons_to_fill(
         yield "the objective jin2022 judges the load and its end"
 
 
-def reason_filled(spec: "StudySettings", entry: EngineTraits) -> str | None:
-    """Return why a study with these checked settings cannot measure a running store."""
+def reason_filled(spec: "StudySettings", entry: EngineTraits, base: Settings) -> str | None:
+    """Return why a study with these checked settings and this baseline fills its stores.
+
+    None if it could measure a running store.
+    """
+    if base.get(_STYLE) == _FIFO:
+        return "the baseline has FIFO compaction, which deletes keys that later operations need"
     return why_filled(entry, vars(spec), vars(spec.workload))
+
+
+def with_fitting_measure(
+    spec: "StudySettings", base: Settings
+) -> tuple["StudySettings", str | None]:
+    """Return the settings with a way of measuring that fits the baseline, and a remark if changed.
+
+    A store with FIFO compaction loses keys, so it cannot run at a rate.
+    """
+    if spec.measure == "filled" or base.get(_STYLE) != _FIFO:
+        return spec, None
+    found = spec.model_copy(update={"measure": "filled", "rate": None})
+    return found, "trials fill a store (measure = filled), because the baseline has FIFO compaction"
+
+
+def without_effect(spec: "StudySettings", base: Settings, usual: Settings) -> list[str]:
+    """Return the options of a baseline that do not act within the seconds of a running trial.
+
+    `usual` has the values of RocksDB, which nobody chose.
+    """
+    if spec.measure == "filled":
+        return []
+    set_ages = [name for name in _BY_AGE if base.get(name) not in (0, None, usual.get(name))]
+    return [f"{name} = {base[name]}" for name in set_ages]
 
 
 def check_measure(spec: "StudySettings", entry: EngineTraits) -> None:
     """Raise UserError for settings that do not fit the way of measuring."""
     if spec.measure == "running":
-        if (reason := reason_filled(spec, entry)) is not None:
+        if (reason := reason_filled(spec, entry, {})) is not None:
             raise UserError(f'measure: "running" is not possible, use "filled": {reason}')
         _check_writer(spec)
         return

@@ -45,12 +45,12 @@ _PRECISE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A verification of the same config at another scale or rate; see `Claim.pace`."""
+    """A verification of the same config at another scale or rate; `rate` None: the study's."""
 
     scale: str
     status: Literal["gain", "no gain"]
     objective: Interval | None
-    pace: Pace | None = None
+    rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +189,20 @@ class Claim:
         return self.status in GAINS
 
     @property
+    def _scales_of_gains(self) -> list[str]:
+        """The other scales at which a gain is verified, at the rate of the study."""
+        return [o.scale for o in self.others if o.status == "gain" and o.rate is None]
+
+    @property
     def scale_of_gain(self) -> str | None:
         """The scale of the verified gain; None for full size, or if a gain is verified there."""
-        at_full = any(o.scale == "1" and o.status == "gain" for o in self.others)
+        at_full = "1" in self._scales_of_gains
         return None if self.scale == "1" or at_full or not self.gain else self.scale
 
     @property
     def larger_scale(self) -> str | None:
         """The largest scale, larger than that of the search, at which a gain is verified."""
-        gains = [other.scale for other in self.others if other.status == "gain"]
+        gains = self._scales_of_gains
         gains += [self.scale] if self.gain else []
         larger = [s for s in gains if Fraction(s) > Fraction(self.search_scale)]
         return max(larger, key=Fraction, default=None)
@@ -417,7 +422,7 @@ def _picked(view: StudyView) -> int | None:
 
 
 def _others(view: StudyView) -> Iterator[Scaled]:
-    for found in view.verifications[1:]:
-        objective = found.verdict.objective
-        known = None if objective == UNKNOWN else objective
-        yield Scaled(found.scale, found.verdict.claim, known, found.pace)
+    for found in view.verifications:
+        if found is not view.verification:
+            objective = None if found.verdict.objective == UNKNOWN else found.verdict.objective
+            yield Scaled(found.scale, found.verdict.claim, objective, found.rate)

@@ -115,7 +115,12 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         own_base=spec.base is not None,
         rehearsal=None if number is None else history.rehearsal(number),
         hosts=hosts_of(home, study, history),
-        pace=pace_of(history.runs, history.base, spec.workload, given=history.has_own_rate),
+        pace=pace_of(
+            (run for run in history.runs if run.verification_id is None),
+            history.base,
+            spec.workload,
+            given=history.has_own_rate,
+        ),
         blurred=history.blurred,
     )
 

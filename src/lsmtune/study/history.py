@@ -378,9 +378,14 @@ class History:
     def verdicts(self) -> dict[int, Verdict]:
         """The verdict of each trial in its newest verification, by the number of the trial.
 
-        A verification that has not yet run as many pairs as a claim needs says nothing.
+        A verification that has not yet run as many pairs as a claim needs says nothing, and one at
+        another rate decides nothing.
         """
-        return self._newest_verdicts(self.verifications)
+        return self._newest_verdicts(self._at_own_rate)
+
+    @property
+    def _at_own_rate(self) -> list[StoredVerification]:
+        return [found for found in self.verifications if found.rate is None]
 
     @property
     def proven(self) -> set[int]:
@@ -397,8 +402,7 @@ class History:
         gain carries over. One at another rate decides nothing.
         """
         own = self._spec.scale, self._spec.workload
-        of_rate = [v for v in self.verifications if v.rate is None]
-        ordered = sorted(of_rate, key=lambda v: (v.scale, v.workload) == own)
+        ordered = sorted(self._at_own_rate, key=lambda v: (v.scale, v.workload) == own)
         verdicts = self._newest_verdicts(ordered)
         proven = {number for number, verdict in verdicts.items() if verdict.claim == "gain"}
         used = without_outdone(proven, ordered, self.kept_gain)

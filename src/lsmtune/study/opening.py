@@ -34,6 +34,7 @@ from lsmtune.spaces import (
     with_fitting_scale,
 )
 from lsmtune.spec import Ground, StudySettings
+from lsmtune.spec_measure import with_fitting_measure
 from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy
@@ -115,8 +116,9 @@ def prepare(
     starting = f"starting {spec.engine} to read its version and options"
     with scratch() as folder, observer.working(starting):
         facts, ground = describe(spec, engine, folder, rule)
-    fitting, remark = with_fitting_scale(spec, ground)
-    if remark is not None:
+    measured, other_way = with_fitting_measure(spec, ground.base.settings)
+    fitting, other_scale = with_fitting_scale(measured, ground)
+    for remark in filter(None, (other_way, other_scale)):
         observer.remark(remark)
     spaces = KnobSpaces(fitting, ground)
     if spec.memory is not None and spec.screen is None and spec.sweep is None and rule is None:

@@ -204,19 +204,17 @@ class Session:
 
         `rate` is another rate than that of the study. The window is longer by the factor `growth`.
         """
-        if not self.spec.is_running:
+        if (steps := self.spec.steps) is None:
             return None
-        steps = Running(rate=rate or self.stored.rate)
-        window_s = self.spec.protocol.window_s or steps.window_s
-        return steps.model_copy(update={"window_s": growth * window_s})
+        window_s = growth * steps.window_s
+        return steps.model_copy(update={"rate": rate or self.stored.rate, "window_s": window_s})
 
     @property
     def protocol(self) -> Protocol:
         """The protocol of the study's trials; what the clock ends has its time on top."""
-        limits, given_s = self.spec.protocol, float(self.spec.workload.duration_s or 0)
-        if (steps := self.running()) is not None:
-            given_s = steps.timed_s
-        return limits.model_copy(update={"wall_limit_s": limits.wall_limit_s + given_s})
+        limits = self.spec.protocol
+        limit_s = limits.wall_limit_s + self.spec.clocked_s
+        return limits.model_copy(update={"wall_limit_s": limit_s})
 
     def settings_at(self, config: Config, scale: Fraction) -> Settings:
         """The settings of a config for a tree at another scale; each pair of runs needs them."""

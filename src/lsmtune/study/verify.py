@@ -10,7 +10,7 @@ from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.knobs.types import Config
 from lsmtune.spec import MIN_PAIRS, load_at
 from lsmtune.store.records import StoredTrial, StoredVerification, complete_trials
-from lsmtune.study.enough_data import check_expected_flushes, check_flushes, per_flush
+from lsmtune.study.enough_data import check_expected_flushes, check_flushes, per_flush, turned_over
 from lsmtune.study.ranking import LEAST_KEPT_GAIN, MOST_CONTENDERS
 from lsmtune.study.runner import Task
 from lsmtune.study.search import repeat_finalists
@@ -144,7 +144,8 @@ def verify_trial(
     """
     base = study.settings_at(study.space.default(), Fraction(scale))
     flushed = per_flush(study.spec.engine, base)
-    check_expected_flushes(workload, flushed, study.objective.needed)
+    load = turned_over(study.spec, workload)
+    check_expected_flushes(load, flushed, study.objective.needed)
     verification = _begin(study, trial, scale, workload, raw, rate=rate)
     beside = {} if raw is None else {Role.VERIFY_RAW: raw.config}
     return _run_pairs(study, verification, {Role.VERIFY_BEST: trial.config, **beside}, pairs)
@@ -168,7 +169,7 @@ def _run_pairs(
         begun = len(pairs) + len({task.pair for task in under_way})
         if begun >= (fewest if len(pairs) < fewest else study.spec.max_pairs):
             return ()
-        if pairs:
+        if pairs and not study.spec.is_running:
             base = study.settings_at(study.space.default(), Fraction(verification.scale))
             flushed = per_flush(study.spec.engine, base)
             check_flushes(verification.workload, pairs[0][1], study.objective.needed, flushed)

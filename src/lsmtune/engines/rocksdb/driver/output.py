@@ -23,7 +23,8 @@ from lsmtune.units import MIB
 Event = Mapping[str, Any]
 
 _LATENCIES = {
-    "put": "write", "delete": "write", "read_modify_write": "write", "get": "get", "scan": "scan",
+    "put": "write", "delete": "write", "read_modify_write": "write", "get": "get",
+    "get_missing": "get", "scan": "scan",
 }  # fmt: skip
 """Operations of the driver, and the prefix of their metrics."""
 PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")
@@ -99,7 +100,7 @@ def result_of(event: Event, part: Part) -> RunResult:
     sent.pop("range_delete", None)
     if part.name == "load" and part.workload.write_rate_bytes_s is not None:
         sent.pop("put")
-    gets = sent.get("get")
+    gets = sent.get("get", sent.get("get_missing"))
     seconds = event["seconds"]
     return RunResult(
         seconds=seconds,
