@@ -15,7 +15,7 @@ from lsmtune.store.records import NewTrial, StoredStudy
 from lsmtune.trials import Base, Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
-WORKLOAD = Workload()
+WORKLOAD = Workload(name="overwrite")
 DEFAULTS = load("rocksdb").defaults(1 / 64)
 METRICS = {
     "write_amp": 10.0,
