@@ -20,6 +20,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from running import WORKLOADS
 
 from lsmtune.objective import Metrics, Objective, median_metrics
 from lsmtune.spec import MIN_PAIRS, StudySettings
@@ -32,9 +33,9 @@ MOST_PAIRS = 12
 
 
 def objective_of(workload: str, runs: Sequence[Metrics]) -> Objective:
-    """Return the objective of a running study of the workload with this baseline."""
+    """Return the objective of a running study of the workload of `WORKLOADS` with this baseline."""
     spec = StudySettings.model_validate(
-        {"workload": {"name": workload}, "rocksdb": "11.8.1", "measure": "running"}
+        {"workload": WORKLOADS[workload], "rocksdb": "11.8.1", "measure": "running"}
     )
     asked = replace(spec.parsed_objective, most_pairs=MOST_PAIRS)
     return asked.without(asked.blurred(median_metrics(runs)))

@@ -83,7 +83,7 @@ def test_new_study_never_reaches_the_rule_of_older_ones(
     def reached(*_: object) -> None:
         pytest.fail("the code of older studies ran")
 
-    monkeypatch.setattr("lsmtune.rescale.rescaled_by_old_rule", reached)
+    monkeypatch.setattr("lsmtune.rescale.rescaled_published", reached)
     monkeypatch.setattr("lsmtune.report.text.replaced_text._text", reached)
     tuned(home, large_memtables_gain)
     view = read_study(home, "s")
@@ -102,8 +102,8 @@ def test_published_study_still_reaches_it(home: Home, monkeypatch: pytest.Monkey
         calls.append(given)
         return original(*given)  # type: ignore[arg-type]
 
-    original = rescale.rescaled_by_old_rule
-    monkeypatch.setattr(rescale, "rescaled_by_old_rule", noted)
+    original = rescale.rescaled_published
+    monkeypatch.setattr(rescale, "rescaled_published", noted)
     tuned(home, large_memtables_gain, knobs="jin2022", cache=None)
     assert home.study("s").rule is None
     read_study(home, "s")

@@ -201,10 +201,10 @@ def test_p99_below_ten_times_the_wake_up_delay_has_no_default_limit() -> None:
     assert "get_p99_us" in left
 
 
-@pytest.mark.parametrize("load", [WRITES, MIXED], ids=str)
-def test_replayed_verifications_of_the_baseline_claim_no_gain(load: Workload) -> None:
+@pytest.mark.parametrize("load", ["overwrite", "half"])
+def test_replayed_verifications_of_the_baseline_claim_no_gain(load: str) -> None:
     recorded = runs(40, np.random.default_rng(7))
-    found = summary(recorded, objective_of(load.name, recorded))
+    found = summary(recorded, objective_of(load, recorded))
     assert found["verifications"] == 400
     assert found["claims_of_gain"] <= 0.05
     assert found["after_twelve_pairs"]["limits_decided"] >= 0.9

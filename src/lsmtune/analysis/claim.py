@@ -45,12 +45,11 @@ _PRECISE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A verification of the same config at another scale or rate; see `VerificationView`."""
+    """A verification of the same config at another scale or rate; `rate` None: the study's."""
 
     scale: str
     status: Literal["gain", "no gain"]
     objective: Interval | None
-    pace: Pace | None = None
     rate: float | None = None
 
 
@@ -425,6 +424,5 @@ def _picked(view: StudyView) -> int | None:
 def _others(view: StudyView) -> Iterator[Scaled]:
     for found in view.verifications:
         if found is not view.verification:
-            objective = found.verdict.objective
-            known = None if objective == UNKNOWN else objective
-            yield Scaled(found.scale, found.verdict.claim, known, found.pace, found.rate)
+            objective = None if found.verdict.objective == UNKNOWN else found.verdict.objective
+            yield Scaled(found.scale, found.verdict.claim, objective, found.rate)

@@ -11,9 +11,9 @@ from lsmtune.trials import Role, Status
 
 
 def verifications_of(history: History, number: int | None) -> tuple[VerificationView, ...]:
-    """Return the trial's newest verification of each scale and rate that has enough pairs.
+    """Return the trial's newest verification of each scale and rate, if its pairs are enough.
 
-    The newest one is the first.
+    The newest is the first one.
     """
     found: dict[tuple[str, float | None], VerificationView] = {}
     for verification in reversed(history.verifications):

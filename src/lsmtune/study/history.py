@@ -48,8 +48,8 @@ _LIMITS = TypeAdapter(tuple[Limit, ...])
 
 def study_objective(stored: StoredStudy, spec: StudySettings) -> Objective:
     """Return the objective of a study with the limits that it is judged by."""
-    asked = replace(spec.parsed_objective, most_pairs=max(spec.pairs, spec.max_pairs))
-    return asked if stored.constraints is None else replace(asked, limits=_limits(stored))
+    most_pairs = max(spec.pairs, spec.max_pairs)
+    return replace(spec.parsed_objective, limits=_limits(stored), most_pairs=most_pairs)
 
 
 def _limits(stored: StoredStudy) -> tuple[Limit, ...]:

@@ -13,7 +13,7 @@ from lsmtune.report.text.answers import Answer, answers
 from lsmtune.report.text.constraint_text import constraint_cell, limit_text, measured_text
 from lsmtune.report.text.headline_text import headline_of, percent
 from lsmtune.report.text.memory_text import assumed_cache_text, memory_sentence, small_tree_text
-from lsmtune.report.text.pace_text import overload_text, pace_sentence, rate_text
+from lsmtune.report.text.pace_text import overload_text, pace_sentence
 from lsmtune.report.text.rehearsal_text import rehearsal_notes
 from lsmtune.report.text.replaced_text import replaced_texts
 from lsmtune.report.text.simplification_text import simplification_sentences
@@ -155,8 +155,9 @@ def _warnings(claim: Claim) -> Iterator[str]:
     for other in claim.others:
         if other.status != "gain":
             yield (
-                f"No gain is verified at {_where(other)}: {_ratio_text(other.objective)}. If "
-                "your store is so, keep the baseline."
+                f"No gain is verified at {_place(other)}: {_ratio_text(other.objective)}. If your "
+                f"{'tree has this scale' if other.rate is None else 'store has this rate'}, keep "
+                "the baseline."
             )
     yield from _open_texts(claim)
     if claim.gain and claim.worse:
@@ -211,12 +212,6 @@ def _grown_text(grown: Sequence[Constraint]) -> str:
     )
 
 
-def _where(other: Scaled) -> str:
-    """Return the scale of another verification, and its rate if it has one."""
-    at_rate = "" if other.pace is None else f" and {rate_text(other.pace)}"
-    return f"scale {other.scale}{at_rate}"
-
-
 def _ratio_text(interval: Interval | None) -> str:
     if interval is None:
         return "fewer than 2 pairs of runs have a value of the objective"
@@ -254,7 +249,12 @@ def _details(claim: Claim) -> Iterator[str]:
         yield _grown_text(grown)
     for other in claim.others:
         if other.status == "gain":
-            yield f"A gain is also verified at {_where(other)}: {_ratio_text(other.objective)}."
+            yield f"A gain is also verified at {_place(other)}: {_ratio_text(other.objective)}."
+
+
+def _place(other: Scaled) -> str:
+    """Return scale and rate of a verification, as far as they are not those of the study."""
+    return f"scale {other.scale}" if other.rate is None else f"{number(other.rate)} operations/s"
 
 
 def front_text(trials: int) -> str:

@@ -1,4 +1,4 @@
-"""Configs of older and of published studies at another scale.
+"""Configs of published studies at another scale.
 
 Such a study checks memory at the scale of its trials, and a block cache that is not given does not
 scale. So its config may need too much memory at full size, and lsmtune has to change it.
@@ -12,7 +12,7 @@ from lsmtune.spaces import KnobSpaces, catalogue_in
 from lsmtune.spec import without_load
 
 
-def rescaled_by_old_rule(
+def rescaled_published(
     spaces: KnobSpaces, config: Config, scale: Fraction
 ) -> tuple[Settings, Settings, tuple[str, ...]]:
     """Return the settings of a config at another scale, the values that they replace, and why.

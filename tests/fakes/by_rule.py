@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 
 from lsmtune.knobs.families import PLAIN
-from lsmtune.metrics.definitions import METRICS
+from lsmtune.metrics.definitions import METRICS, RUNNING
 from lsmtune.metrics.measurement import Level, Measurement
 from lsmtune.testing.scripted import SCRIPTED, ScriptedEngine
 from lsmtune.trials import Status, TrialResult, TrialSpec
@@ -15,9 +15,10 @@ _NOISE = 0.01
 
 
 def measurement(trial: TrialSpec, names: Iterable[str] = SCRIPTED) -> TrialResult:
-    """Return a complete result whose metrics follow from settings and seed."""
-    metrics = {name: float(f"{_value(name, trial):.6g}") for name in names}
-    metrics["others_cpu_percent"] = 0.0
+    """Return a complete result of a filled store whose metrics follow from settings and seed."""
+    usual = (name for name in names if METRICS[name].group != RUNNING)
+    metrics = {name: float(f"{_value(name, trial):.6g}") for name in usual}
+    metrics |= {"others_cpu_percent": 0.0, "flushes": 100.0}
     return TrialResult(
         status=Status.COMPLETE,
         measurement=Measurement(
