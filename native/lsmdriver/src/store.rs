@@ -7,12 +7,13 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::ptr::null;
 
 use serde::Serialize;
 
 use crate::api::{
-    Changing, ChangingDatabase, Closing, Error, Flushing, Freeing, Handle, Library, ListingFiles,
-    Looking, Opening, OpeningPlain, OpeningTransaction, OpeningTtl, Reporting, Texts,
+    Changing, ChangingDatabase, Closing, Compacting, Error, Flushing, Freeing, Handle, Library,
+    ListingFiles, Looking, Opening, OpeningPlain, OpeningTransaction, OpeningTtl, Reporting, Texts,
 };
 use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
@@ -212,6 +213,22 @@ impl Store for RocksDb {
                 (flushing.flush_cf)(self.db, options, family, error);
             })
         })
+    }
+
+    fn compact(&self) -> Result<(), Failure> {
+        // `kForce`: also tables that are in the last level already (include/rocksdb/options.h).
+        const FORCE: u8 = 2;
+        let compacting = Compacting::of(&self.library)?;
+        // SAFETY: as in `open`. Without keys, the range is the whole family.
+        unsafe {
+            let options = (compacting.compactoptions_create)();
+            (compacting.compactoptions_set_bottommost_level_compaction)(options, FORCE);
+            for &family in self.families.values() {
+                let (first, last) = (null(), null());
+                (compacting.compact_range_cf_opt)(self.db, family, options, first, 0, last, 0);
+            }
+        }
+        Ok(())
     }
 
     fn running(&self) -> Result<Option<bool>, Failure> {

@@ -44,6 +44,11 @@ pub trait Store: Sync {
         Err(lacks("flush"))
     }
 
+    /// Rewrite all tables with the options of the store.
+    fn compact(&self) -> Result<(), Failure> {
+        Err(lacks("compact"))
+    }
+
     /// Whether a job runs. None if the store has no properties for this.
     fn running(&self) -> Result<Option<bool>, Failure> {
         Ok(None)
