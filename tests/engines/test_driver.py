@@ -47,6 +47,7 @@ def test_a_plan_is_carried_out(do: Do) -> None:
     assert report["statistics"].startswith("rocksdb.number.keys.written COUNT : 1000\n")
     assert list(report["tables"]) == ["default"]
     assert report["table_readers_bytes"] == 1000
+    assert report["live_files"] == [[12, 0, 1000], [34, 6, 1001]]
     assert report["tables"]["default"].startswith("rocksdb.cfstats of default\n")
     times = [each["time_s"] for each in driven.events]
     assert times == sorted(times)

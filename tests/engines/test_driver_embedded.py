@@ -39,14 +39,18 @@ def test_what_is_put_is_read_deleted_and_scanned(store: str, on_disk: Path) -> N
         run("delete", group("delete", operations=300, **unique)),
         run("again", group("delete", operations=300, **unique)),
         run("left", group("get", **unique)), REPORT,
+        run("paced", group("put", per_second=1000, operations=100, clients=2)),
     )  # fmt: skip
     assert driven.returncode == 0, driven
     told = {event["phase"]: event["operations"] for event in driven.of("run")}
     assert told["read"]["get"]["checked"] == 1000
-    assert told["missing"]["get"]["records"] == 0
+    assert told["missing"]["get_missing"]["records"] == 0
     assert told["update"]["read_modify_write"]["records"] == 100
     assert told["scan"]["scan"]["records"] == 10
     assert told["left"]["get"]["records"] == 700
+    assert told["paced"]["put"]["response"]["p50_us"] > 0
+    assert driven.one("run", phase="paced")["seconds"] > 0.15
+    assert driven.one("run", phase="paced")["cpu_s"] is None
     assert driven.one("opened")["version"][0].isdigit()
     assert driven.one("ended")["disk_write_bytes"] > 0
     report = driven.one("report")

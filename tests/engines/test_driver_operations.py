@@ -70,9 +70,13 @@ def test_keys_of_writes_and_the_kind_latest_exclude_each_other(keys: str, do: Do
     assert "write_keys: not allowed" in failed["message"]
 
 
-@pytest.mark.parametrize("operation", ["get", "multi_get"])
-def test_missing_keys_are_not_found(operation: str, do: Do) -> None:
-    missing = told(do(LOAD, reads(operation=operation, missing=True)), "read", operation)
+@pytest.mark.parametrize(
+    ("operation", "name"), [("get", "get_missing"), ("multi_get", "multi_get")]
+)
+def test_missing_keys_are_not_found(operation: str, name: str, do: Do) -> None:
+    driven = do(LOAD, reads(operation=operation, missing=True))
+    assert list(driven.one("run", phase="read")["operations"]) == [name]
+    missing = told(driven, "read", name)
     assert (missing["count"], missing["records"]) == (1000, 0)
 
 
@@ -202,3 +206,15 @@ def test_what_cannot_be_done_is_refused_before_the_first_phase(
     assert failed["kind"] == kind
     assert words in failed["message"]
     assert not driven.of("phase")
+
+
+def test_the_end_of_a_run_wakes_clients_that_wait(do: Do) -> None:
+    rare = group("put", operations=None, per_second=0.001)
+    by_time, by_operations = run("some", rare, seconds=0.5), run("all", rare, group("get"))
+    driven = do(by_time, by_operations)
+    for told in driven.of("run"):
+        assert told["operations"]["put"]["count"] == 0
+        assert told["seconds"] < 60  # the first put is due within 1,000 s
+    assert driven.one("run", phase="some")["seconds"] >= 0.5
+    assert driven.one("run", phase="some")["behind_s"] == 0
+    assert driven.one("run", phase="all")["behind_s"] is None
