@@ -140,7 +140,7 @@ def test_a_search_begins_with_a_filter_and_with_blob_files(version: str) -> None
     assert found[0] == {"bloom_bits": 10, "block_size": 8192}
     assert {name: found[1][name] for name in found[1].keys() & BLOBS} == {
         "enable_blob_files": True, "min_blob_size": 512, "blob_compression_type": "lz4",
-        "enable_blob_garbage_collection": True,
+        "enable_blob_garbage_collection": True, "blob_garbage_collection_force_threshold": 0.5,
     }  # fmt: skip
     assert found[1]["target_file_size_base"] == 16 * MIB
     # Neither caches nor memtables pay for them.

@@ -33,8 +33,8 @@ class WorkloadFacts:
     @property
     def knobs(self) -> str:
         """Default presets of knobs, on the usual engine."""
-        usual = ENGINES[self.engines[0]].complete({"workload": {"name": self.name}})
-        return str(self.definition.knobs or self._of_engine("knobs") or usual.get("knobs", ""))
+        suited = ENGINES[self.engines[0]].complete({"workload": {"name": self.name}}).get("knobs")
+        return str(suited or self.definition.knobs or self._of_engine("knobs"))
 
     def document(self) -> dict[str, Any]:
         """Return the workload as JSON."""

@@ -45,7 +45,8 @@ class Definition:
     what            what it does, in one line
     kind            what is measured
     objective       the default objective; None: that of the engine
-    knobs           the default preset of knobs; None: that of the engine
+    knobs           the default preset of knobs, unless the engine chooses others (`complete` of its
+                    entry); None: that of the engine
     prepared        whether it runs on a database that was built and has settled before
     can_be_endless  whether it can run until it is stopped, as online tuning needs it: the store
                     keeps its size

@@ -214,6 +214,7 @@ class Writes(Records):
 
     kind = "write"
     objective = "balanced"
+    knobs = "core"
     measured = ("write",)
     count_flag = "writes"
     operations: ClassVar[Mapping[str, int]] = {"put": 1}
@@ -239,6 +240,7 @@ class Reads(Records):
 
     kind = "read"
     objective = TIMED
+    knobs = "reads"
     prepared = True
     can_be_endless = True
     overwrites = False
@@ -253,6 +255,7 @@ class ReadsAndWrites(Records):
     """A workload that reads and writes in a store that was filled before."""
 
     objective = "balanced"
+    knobs = "mixed"
     prepared = True
 
 

@@ -33,7 +33,6 @@ SIMULATED = EngineEntry(
     program="lsmsim",
     workloads=MODELLED_WORKLOADS,
     catalogue=_catalogue,
-    defaults={"knobs": "core"},  # of blob files, the simulator knows nothing
     base_files=BASE_FILES,
     exports=(DB_BENCH_FLAGS, OPTIONS),
     uses=frozenset({"base", "family", "cache"}),
