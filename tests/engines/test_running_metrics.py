@@ -206,6 +206,18 @@ def test_overload_is_the_larger_of_lateness_and_growth() -> None:
     assert trial(end=end, course=owed).metrics["overload"] == pytest.approx(3)
 
 
+def test_universal_compaction_lags_if_flushed_files_pile_up() -> None:
+    # It owes ten times what it wrote, but keeps the number of files.
+    begin = report(live_files=[[1, 6, 1000]])
+    tickers = {"flush.write.bytes": 1000, "compact.write.bytes": 3000}
+    end = report(live_files=[[1, 6, 1000], [2, 0, 1000]], tickers=tickers)
+    jobs = tuple(Job("flush", "default", None, 0, int(t * 1e6), table_bytes=9) for t in (101, 102))
+    for files, overload in (([5, 5], 0.5), ([5, 8], 4 * 500 / 400)):
+        course = samples(level_files=[[9], *([count] for count in files)])
+        m = trial(begin=begin, end=end, course=course, jobs=jobs, options=UNIVERSAL).metrics
+        assert m["overload"] == pytest.approx(overload)
+
+
 def test_clients_that_stand_still_are_an_overload() -> None:
     still = {kind: operation(0) for kind in ("get", "put", "scan")}
     measurement = trial(ran("window", still, behind_s=None, wakeup_us=None))

@@ -239,6 +239,13 @@ functions! { "rocksdb_"
         flushoptions_create() -> Handle;
         flush_cf(Handle, Handle, Handle, Error);
     }
+    Compacting {
+        compactoptions_create() -> Handle;
+        compactoptions_set_bottommost_level_compaction(Handle, c_uchar);
+        compact_range_cf_opt(
+            Handle, Handle, Handle, *const c_char, usize, *const c_char, usize
+        );
+    }
     Looking {
         property_int_cf(Handle, Handle, *const c_char, *mut u64) -> c_int;
     }

@@ -53,8 +53,9 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     }
     for (number, phase) in plan.phases.iter().enumerate() {
         match phase {
-            Phase::Flush {} => {
-                return Err(format!("phases[{number}]: only the engine rocksdb can flush"));
+            Phase::Flush {} | Phase::Compact {} => {
+                let name = phase.name();
+                return Err(format!("phases[{number}]: only the engine rocksdb can {name}"));
             }
             Phase::Run(run) => {
                 check_run(run).map_err(|problem| format!("phases[{number}].{problem}"))?;

@@ -62,6 +62,9 @@ pub enum Event<'a> {
     Flushed {
         seconds: f64,
     },
+    Compacted {
+        seconds: f64,
+    },
     /// The store was at work for `seconds`, and then quiet. `judged_by` is what showed that.
     Settled {
         seconds: f64,

@@ -103,6 +103,11 @@ fn do_phase(store: &dyn Store, phase: &Phase) -> Result<(), Failure> {
             store.flush()?;
             print(&Event::Flushed { seconds: started.elapsed().as_secs_f64() });
         }
+        Phase::Compact {} => {
+            let started = Instant::now();
+            store.compact()?;
+            print(&Event::Compacted { seconds: started.elapsed().as_secs_f64() });
+        }
         Phase::Settle { quiet_s, limit_s } => {
             let settled = settle::settle(store, *quiet_s, *limit_s)?;
             print(&Event::Settled { seconds: settled.seconds, judged_by: settled.judged_by });

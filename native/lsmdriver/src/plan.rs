@@ -64,6 +64,8 @@ pub enum Phase {
     Run(Run),
     /// Write the memtables into tables.
     Flush {},
+    /// Rewrite all tables, also those of the last level.
+    Compact {},
     /// Wait until no flush or compaction runs for `quiet_s`. The plan fails after `limit_s`.
     Settle { quiet_s: f64, limit_s: f64 },
     /// Print the statistics since the store was opened.
@@ -194,6 +196,7 @@ impl Phase {
         match self {
             Self::Run(run) => &run.name,
             Self::Flush {} => "flush",
+            Self::Compact {} => "compact",
             Self::Settle { .. } => "settle",
             Self::Report {} => "report",
         }
@@ -206,7 +209,7 @@ impl Phase {
                 check_seconds("quiet_s", *quiet_s)?;
                 check_seconds("limit_s", *limit_s)
             }
-            Self::Flush {} | Self::Report {} => Ok(()),
+            Self::Flush {} | Self::Compact {} | Self::Report {} => Ok(()),
         }
     }
 }

@@ -44,6 +44,11 @@ pub trait Store: Sync {
         Err(lacks("flush"))
     }
 
+    /// Rewrite all tables with the options of the store.
+    fn compact(&self) -> Result<(), Failure> {
+        Err(lacks("compact"))
+    }
+
     /// Whether a job runs. None if the store has no properties for this.
     fn running(&self) -> Result<Option<bool>, Failure> {
         Ok(None)
@@ -154,8 +159,8 @@ pub struct Report {
     pub pending_bytes: Option<u64>,
 }
 
-/// The number of levels of a sample.
-pub const LEVELS: usize = 7;
+/// The largest number of levels of a sample. Stores have 7 by default.
+pub const LEVELS: usize = 10;
 
 /// A store at one moment, with all its families together.
 pub struct Sample {

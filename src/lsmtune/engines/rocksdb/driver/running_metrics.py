@@ -181,8 +181,20 @@ class Step:
                 for report in (self.before, self.after)
             )
             return after - before
-        pending, part = self.samples["pending_bytes"], 1 / _PARTS
-        return (self.mean(pending, 1 - part, 1) - self.mean(pending, 0, part)) / (1 - part)
+        return self._growth(self.samples["pending_bytes"])
+
+    @property
+    def lag_bytes(self) -> float:
+        """Growth of the bytes that compactions should have rewritten already.
+
+        With universal compaction, these are flushed files that pile up in level 0. What is owed
+        there grows in every store, until the next full merge.
+        """
+        if self.style.full_merge is None:
+            return self.growth_bytes
+        flushes = sum(job.kind == "flush" for job in self.jobs)
+        files = self._growth([files[0] for files in self.samples["level_files"]])
+        return files * self.flushed_bytes / max(1, flushes)
 
     def mean(self, values: Iterable[float], since: float = 0, until: float = 1) -> float:
         """Return the mean over a part of the time, from `since` to `until` as shares of it.
@@ -195,6 +207,10 @@ class Step:
             raise TrialFailedError(Status.UNREADABLE, "the driver printed no samples of the store")
         widths = [max(0.0, min(to, end) - max(from_, begin)) for from_, to in pairwise(times)]
         return sum(v * width for v, width in zip(values, widths, strict=True)) / (end - begin)
+
+    def _growth(self, values: Sequence[float]) -> float:
+        part = 1 / _PARTS
+        return (self.mean(values, 1 - part, 1) - self.mean(values, 0, part)) / (1 - part)
 
     def _written(self, kind: str, counter: str) -> int:
         # Counters are more exact, because they also have the bytes of jobs that still run.
@@ -390,7 +406,7 @@ def _keeping(step: Step) -> dict[str, float]:
     if behind_s is None:  # no operation began in the last quarter
         behind_s = step.seconds
     late = behind_s / (_LATE * step.seconds)
-    grown = step.growth_bytes / (_GROWTH * max(1, step.written_bytes))
+    grown = step.lag_bytes / (_GROWTH * max(1, step.written_bytes))
     metrics = {"behind_s": behind_s, "overload": max(_LEAST_OVERLOAD, late, grown)}
     wakeups = step.run["wakeup_us"]
     return metrics if wakeups is None else {**metrics, "wakeup_p99_us": wakeups["p99_us"]}
