@@ -31,7 +31,8 @@ ROWS, SUMMARY, NOISE = (
 KNOBS = (
     "compaction_style", "universal_max_size_amplification_percent", "universal_size_ratio",
     "universal_min_merge_width", "enable_blob_files", "enable_blob_garbage_collection",
-    "blob_file_size", "blob_garbage_collection_age_cutoff", "min_blob_size", "write_buffer_size",
+    "blob_file_size", "blob_compression_type", "blob_garbage_collection_age_cutoff",
+    "min_blob_size", "write_buffer_size",
     "max_write_buffer_number", "target_file_size_base", "max_bytes_for_level_base",
     "max_bytes_for_level_multiplier", "level0_file_num_compaction_trigger", "compression_type",
     "level0_slowdown_writes_trigger", "level0_stop_writes_trigger", "max_background_jobs",
@@ -56,16 +57,16 @@ JUDGED = ("write_amp", "live_sst_bytes", "scan_sorted_runs", "get_p50_us")
 def configs(one: Bed) -> Iterator[tuple[str, Config]]:
     """Yield the configs with their names."""
     yield "baseline", one.space.default()
-    rng, base = np.random.default_rng(SEED), dict(one.space.default())
+    rng = np.random.default_rng(SEED)
     fixed = {"compaction_style": LEVEL, "enable_blob_files": False}
     for number in range(RANDOM):
         yield f"random {number + 1}", one.space.legalise({**one.space.sample(rng), **fixed})
     for number, changes in enumerate(UNIVERSALS):
         yield f"universal {number + 1}", one.config({"compaction_style": UNIVERSAL, **changes})
-    collected = {"enable_blob_files": True, "enable_blob_garbage_collection": True}
+    collected = {"enable_blob_files": True, "enable_blob_garbage_collection": True,
+                 "blob_compression_type": "lz4"}  # fmt: skip
     for number, changes in enumerate(BLOBS):
-        usual = {key: base[key] for key in ("min_blob_size",)}
-        yield f"blobs {number + 1}", one.config({**usual, **collected, **changes})
+        yield f"blobs {number + 1}", one.config({**collected, **changes})
 
 
 def measure(records: int) -> None:

@@ -25,7 +25,7 @@ def part(load: Workload, options: str = LEVEL) -> Part:
 
 
 def runs(load: Workload, steps: Running = STEPS, options: str = LEVEL) -> list[Json]:
-    phases = running_plan(part(load, options), steps, TREE)["phases"]
+    phases = running_plan(part(load, options), steps, Protocol(), TREE)["phases"]
     return [phase for phase in phases if phase["do"] == "run"]
 
 
@@ -54,11 +54,11 @@ def test_the_workloads_that_run_at_a_rate() -> None:
 @pytest.mark.parametrize("name", AT_RATE)
 def test_each_step_lies_between_reports(name: str) -> None:
     load = Workload(name=name, num=1000)
-    plan = running_plan(part(load), STEPS, TREE)
+    plan = running_plan(part(load), STEPS, Protocol(), TREE)
     assert plan["existing"]
     told = [phase.get("name", phase["do"]) for phase in plan["phases"]]
     assert told == [
-        "turn", "report", "capacity", "report", "calm", "report", "window", "report"
+        "turn", "report", "capacity", "report", "settle", "calm", "report", "window", "report",
     ]  # fmt: skip
     assert [run.get("seconds") for run in runs(load)] == [None, 1, 2, 3]
     seeds = [one["seed"] for run in runs(load) for one in run["groups"]]

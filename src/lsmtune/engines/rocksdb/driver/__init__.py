@@ -242,7 +242,7 @@ class Driver:
         self, part: Part, steps: Running, tree: int, limits: Protocol, watch: Watch
     ) -> RunningOutput:
         """Carry out the steps of a trial on a copy of the store that the seed `tree` built."""
-        client = self._client(running_plan(part, steps, tree), part)
+        client = self._client(running_plan(part, steps, limits, tree), part)
         what = "lsmtune stopped the driver in a trial of a running store"
         status, events = client.run_to_end(what, limits, watch)
         return RunningOutput(status, events, self._has_assertions)

@@ -44,12 +44,17 @@ def template_plan(part: Part, limits: Protocol) -> Json:
     return {"existing": False, **store(part.options, part.settings), "phases": phases}
 
 
-def running_plan(part: Part, steps: Running, tree: int) -> Json:
-    """Return the plan of a trial. `tree` is the seed of the template."""
+def running_plan(part: Part, steps: Running, limits: Protocol, tree: int) -> Json:
+    """Return the plan of a trial. `tree` is the seed of the template.
+
+    The store settles before the rate begins. The writes at full speed leave more owed compactions
+    than a store at the rate ever has, and at half of the capacity these take 10 s and longer.
+    """
     phases = [*_turned_over(part, steps, tree), _REPORT]
     timed: Json = {"sample_ms": _SAMPLE_MS, "seconds": steps.capacity_s}
     phases += [run(CAPACITY, part.workload, _without_limit(part, tree), **timed), _REPORT]
     if steps.rate is not None:
+        phases.append(settled(limits))
         for number, (name, seconds) in enumerate(((CALM, steps.calm_s), (WINDOW, steps.window_s))):
             if seconds:
                 groups = list(_at_rate(part, steps.rate, tree, number))
