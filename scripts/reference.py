@@ -21,10 +21,11 @@ from lsmtune.analysis.inspect.facts import NAMES
 from lsmtune.api import workloads as api_workloads
 from lsmtune.api.schema import study_schema
 from lsmtune.cli.main import app
-from lsmtune.limits import default_limits
-from lsmtune.metrics.definitions import METRICS
-from lsmtune.objective import COMPOSITES
+from lsmtune.limits import Measure, default_limits
+from lsmtune.metrics.definitions import METRICS, Metric
+from lsmtune.objective import COMPOSITES, READ_TERM, RUNNING_TERMS
 from lsmtune.optimizers.registry import OPTIMIZERS
+from lsmtune.report.text.words import listed
 from lsmtune.study_keys import split_default
 from lsmtune.workloads import Workload
 
@@ -227,23 +228,51 @@ def workloads() -> str:
 
 
 def _default_constraints() -> list[str]:
-    found: dict[tuple[str, ...], list[str]] = {}
-    for one in api_workloads.workloads():
-        name = one.name
-        given = {"name": name, **({"trace": "FILE"} if name == "trace" else {})}
-        limits = default_limits(Workload.model_validate(given), one.engines[0])
-        found.setdefault(tuple(map(str, limits)), []).append(f"`{name}`")
-    common = set.intersection(*map(set, found))
-    lines = [
+    return [
         "## Default limits",
         "",
-        f"Every workload has the limits {' and '.join(f'`{one}`' for one in sorted(common))}.",
-        "The table has the other default limits. They bound the latency of each kind of",
+        "Your own limit on a metric replaces the default limit on this metric, and its",
+        "bound never changes. The limit `METRIC <= none` removes the default limit.",
+        "",
+        "### Running store",
+        "",
+        'These limits apply to a study with `measure = "running"`. Their bounds follow from the',
+        "noise of a running store and never change. A workload without reads has watch reads:",
+        "a few gets, gets of missing keys and scans, whose p99 has no limit. Nobody can remove",
+        "the limit on `overload`: a store breaks it if it cannot keep the rate.",
+        "",
+        *_limit_table("running"),
+        "",
+        "### Filled store",
+        "",
+        "These limits apply to all other studies. They bound the latency of each kind of",
         "operation of the workload. If the workload only writes, they also bound the work of",
         "the [probe](../explanation/measuring.md#5-probe), which reads after the workload: the",
         "data blocks per get, and the sorted runs per scan. The engines myrocks, embedded, tikv",
         "and simulated do not count this work. There, the limits bound the p50 and p99",
         "latency of the same reads by `1.1 * base`.",
+        "",
+        *_limit_table("filled"),
+        "",
+        "If the runs of the baseline vary too much to check a default bound, lsmtune uses and",
+        "reports a wider bound: the tightest one that `max_pairs` pairs of runs can check.",
+    ]
+
+
+def _limit_table(measure: Measure) -> list[str]:
+    """Return the default limits of all workloads: those that all have, and then a table."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for one in api_workloads.workloads():
+        name = one.name
+        if measure == "running" and not one.definition.runs_at_rate:
+            continue
+        given = {"name": name, **({"trace": "FILE"} if name == "trace" else {})}
+        limits = default_limits(Workload.model_validate(given), one.engines[0], measure)
+        found.setdefault(tuple(map(str, limits)), []).append(f"`{name}`")
+    common = set.intersection(*map(set, found))
+    lines = [
+        f"Every workload has the limits {listed([f'`{one}`' for one in sorted(common)])}.",
+        "The table has the other default limits.",
         "",
         "| workloads | further limits |",
         "|---|---|",
@@ -251,15 +280,7 @@ def _default_constraints() -> list[str]:
     for limits, names in found.items():
         further = ", ".join(f"`{limit}`" for limit in limits if limit not in common)
         lines.append(f"| {', '.join(names)} | {further or 'none'} |")
-    return [
-        *lines,
-        "",
-        "If the runs of the baseline vary too much to check a default bound, lsmtune uses and",
-        "reports a wider bound: the tightest one that `max_pairs` pairs of runs can check.",
-        "",
-        "Your own limit on a metric replaces the default limit on this metric, and its",
-        "bound never changes. The limit `METRIC <= none` removes the default limit.",
-    ]
+    return lines
 
 
 def _assignments(parameters: dict[str, Any]) -> str:
@@ -293,16 +314,28 @@ def metrics() -> str:
     lines += [
         f"- `{name}`: {', '.join(f'`{m}`' for m in parts)}" for name, parts in COMPOSITES.items()
     ]
+    running = ", ".join(f"`{name}`" for name in RUNNING_TERMS)
+    lines += [
+        f"- `balanced` of a running store: {running}, and if the workload reads, `{READ_TERM}`",
+        "",
+        "The metrics of a running store are those of its window, where all clients work at the",
+        "rate of the study. If a metric is something else there, the meaning says it.",
+    ]
     own = [METRICS[name] for name in METRICS.built_in]
     for group in dict.fromkeys(metric.group for metric in own):
         lines += ["", f"## {group[:1].upper()}{group[1:]}", ""]
         lines += ["| metric | unit | better | meaning |", "|---|---|---|---|"]
         lines += [
-            f"| `{m.name}` | {m.unit} | {m.better or '-'} | {_cell(m.meaning)} |"
+            f"| `{m.name}` | {m.unit} | {m.better or '-'} | {_cell(_meaning(m))} |"
             for m in own
             if m.group == group
         ]
     return "\n".join(lines) + "\n"
+
+
+def _meaning(metric: Metric) -> str:
+    running = f". In a running store: {metric.window}" if metric.window else ""
+    return metric.meaning + running
 
 
 def facts() -> str:

@@ -37,6 +37,7 @@ base = "OPTIONS-000123"
 family = "orders"
 cache = "4GiB"
 early_stop = false
+measure = "filled"
 scale = "1/8"
 knobs = "write-path"
 objective = "write_amp"
@@ -135,7 +136,8 @@ def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
         "rocksdb",
         "library",
         "libraries",
-    }  # instead of a screening, of the program, or of another engine
+        "rate",
+    }  # instead of a screening, of the program, of another engine, or of filled stores
     assert spec.name == "night-run"
     assert spec.scale_value == Fraction(1, 8)
     assert spec.budget_s == 1200
@@ -150,7 +152,7 @@ def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
 
 
 def test_a_workload_may_be_named_instead_of_described() -> None:
-    assert make_spec({"workload": "fillrandom"}, "here") == make_spec({}, "here")
+    assert make_spec({"workload": "overwrite"}, "here") == make_spec({}, "here")
 
 
 @pytest.mark.parametrize(
@@ -262,7 +264,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_there_is_another_value_for_every_setting() -> None:
     assert OTHER_VALUES.keys() == StudySettings.model_fields.keys() - {
-        "study", "engine", "online", "engine_settings", "libraries"
+        "study", "engine", "online", "engine_settings", "libraries", "measure", "rate"
     }  # fmt: skip
 
 
@@ -271,6 +273,13 @@ def test_only_the_budget_may_change_within_a_study(key: str) -> None:
     before, after = StudySettings(), make_spec({key: OTHER_VALUES[key]}, "here")
     assert (before.identity() == after.identity()) == (key in BUDGET_KEYS)
     assert (before.name == after.name) == (key in BUDGET_KEYS)
+
+
+def test_another_way_of_measuring_is_another_study() -> None:
+    usual = {"rocksdb": "11.8.1"}
+    asked = ({}, {"measure": "filled"}, {"rate": "40%"}, {"rate": 5000})
+    assert len({make_spec({**usual, **given}, "here").name for given in asked}) == len(asked)
+    assert make_spec({**usual, "rate": "50%"}, "here") == make_spec(usual, "here")
 
 
 def test_a_screening_may_repeat_more_configs_more_often_while_it_goes_on() -> None:

@@ -77,7 +77,7 @@ def _output(capsys: pytest.CaptureFixture[str], *command: str) -> str:
 
 
 @pytest.mark.parametrize("columns", ["80", "60"])
-@pytest.mark.parametrize("study", ["verified", "finished"])
+@pytest.mark.parametrize("study", ["verified", "finished", "running"])
 def test_summary(
     check: Any,
     capsys: pytest.CaptureFixture[str],

@@ -19,9 +19,10 @@ COMPOSITES: dict[str, tuple[str, ...]] = {
     JIN2022: ("write_amp", "live_sst_bytes", "total_s", "rate_mb_s"),
 }
 """Objectives that combine several metrics of a filled store."""
-_RUNNING_TERMS = ("write_amp", "live_sst_bytes", "cpu_us_per_op")
-"""Terms of `balanced` in a study of a running store. If the workload reads, it has one more."""
-_READ_TERM = "read_cost"
+RUNNING_TERMS = ("write_amp", "live_sst_bytes", "cpu_us_per_op")
+"""Terms of `balanced` in a study of a running store."""
+READ_TERM = "read_cost"
+"""One more term if the workload reads."""
 _ONLY_FILLED = frozenset(
     ("throughput_ops_s", "load_s", "settle_s", "total_s", "sustained_ops_s", "rate_mb_s")
 )
@@ -271,7 +272,7 @@ def parse_objective(
     name or a limit is wrong.
     """
     given = (names,) if isinstance(names, str) else tuple(names)
-    terms = (*_RUNNING_TERMS, _READ_TERM) if reads else _RUNNING_TERMS
+    terms = (*RUNNING_TERMS, READ_TERM) if reads else RUNNING_TERMS
     running = terms if measure == "running" else None
     return _parsed(given, tuple(limits), tuple(default_limits), running)
 

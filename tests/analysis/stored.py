@@ -56,7 +56,7 @@ class Written:
         self.home = home
         limits = StudySettings.model_validate(spec).parsed_objective.limits
         constraints = [asdict(limit) for limit in limits]
-        given = {"study": "s", **spec}
+        given = {"study": "s", "knobs": "block_size", **spec}
         rule = SizeRule(cores=2) if of_today else None
         self.study: StoredStudy = home.add_study("s", given, facts, {}, constraints, rule=rule)
 

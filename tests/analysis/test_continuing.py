@@ -17,6 +17,10 @@ from lsmtune.spec import make_spec
         ({}, "lsmtune tune --db-bench db_bench --optimizer tpe"),
         ({"workload": "mixgraph"}, "lsmtune tune --workload mixgraph --optimizer tpe"),
         ({"rocksdb": "8.10.2"}, "lsmtune tune --rocksdb 8.10.2 --optimizer tpe"),
+        (
+            {"rocksdb": "8.10.2", "rate": 700},
+            "lsmtune tune --rocksdb 8.10.2 --rate 700 --optimizer tpe",
+        ),
         ({"library": "a/b.so"}, "lsmtune tune --library a/b.so --optimizer tpe"),
         ({"study": "a", "trials": 9}, "lsmtune tune --optimizer tpe --trials 9 --study a"),
         (
@@ -25,8 +29,11 @@ from lsmtune.spec import make_spec
         ),
         ({"budget": "20m"}, "lsmtune tune --db-bench db_bench --optimizer tpe --budget 20m"),
         (
-            {"limits": ["write_amp <= 1.2 * base"], "workload": {"name": "overwrite", "num": 5000}},
-            "lsmtune tune --workload overwrite --num 5000 --db-bench db_bench "
+            {
+                "limits": ["write_amp <= 1.2 * base"],
+                "workload": {"name": "fillrandom", "num": 5000},
+            },
+            "lsmtune tune --workload fillrandom --num 5000 --db-bench db_bench "
             "--limit 'write_amp <= 1.2 * base' --optimizer tpe",
         ),
         ({"early_stop": False}, None),

@@ -88,7 +88,9 @@ def test_a_study_file_may_ask_for_it_and_the_source_is_told(home: Path) -> None:
 
 
 def test_the_data_that_ships_will_do_too(tmp_path: Path) -> None:
-    knobs, source = ranked_knobs("lasso:3", {"objective": "live_sst_bytes"}, tmp_path)
+    knobs, source = ranked_knobs(
+        "lasso:3", {"workload": "fillrandom", "objective": "live_sst_bytes"}, tmp_path
+    )
     assert "shipped" in source
     assert "7.8.3" in source
     assert "compression_type" in knobs
@@ -96,7 +98,9 @@ def test_the_data_that_ships_will_do_too(tmp_path: Path) -> None:
 
 def test_the_shipped_runs_of_the_nearest_version_count(tmp_path: Path) -> None:
     sources = {
-        version: ranked_knobs("lasso:3", {"rocksdb": version}, tmp_path / "home")[1]
+        version: ranked_knobs(
+            "lasso:3", {"workload": "fillrandom", "rocksdb": version}, tmp_path / "home"
+        )[1]
         for version in ("7.10.2", "10.10.1")
     }
     assert "7.8.3" in sources["7.10.2"]

@@ -34,7 +34,9 @@ write_buffer_size = ["512KiB", "4MiB"]
 [sweep.factors.trigger]
 level0_file_num_compaction_trigger = [2, 4]
 """
-STUDIES = ("finished", "interrupted", "verified", "front", "server", "cluster", "stores")
+STUDIES = (
+    "finished", "interrupted", "verified", "running", "front", "server", "cluster", "stores",
+)  # fmt: skip
 READING = {
     "show": [["show", study] for study in STUDIES],
     "trials": [["trials", study] for study in STUDIES],

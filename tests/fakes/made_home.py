@@ -22,7 +22,7 @@ from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
 from lsmtune.study.verify import verify_contenders
 from lsmtune.testing.scripted import Script, ScriptedEngine
-from lsmtune.trials import Status, TrialResult
+from lsmtune.trials import Status, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"
 OPTIONS = (CAPTURED / "rocksdb-7.8.3-level" / "OPTIONS").read_text()
@@ -49,11 +49,23 @@ _CUT = TrialResult(
 )
 
 
+def _with_large_peaks(trial: TrialSpec) -> TrialResult:
+    """Return results whose better configs have a larger peak of space."""
+    found = measurement(trial)
+    metrics = dict(found.metrics)
+    metrics["peak_space_bytes"] *= (50 / metrics["cpu_us_per_op"]) ** 4
+    measured = found.measurement and found.measurement.model_copy(update={"metrics": metrics})
+    return found.model_copy(update={"measurement": measured})
+
+
 def _studies() -> Iterator[tuple[dict[str, Any], Script, str]]:
     """Yield settings, results and OPTIONS of each study."""
     yield {"study": "finished", "trials": 5}, failing({3: _CRASHED, 4: _CUT}), OPTIONS
     yield {"study": "interrupted"}, failing({4: None}), OPTIONS
     yield {"study": "verified", "pairs": 6, "max_pairs": 6}, measurement, OPTIONS
+    running = {"study": "running", "rocksdb": "11.8.1", "workload": "overwrite",
+               "objective": "balanced", "limits": [], "pairs": 6, "max_pairs": 6}  # fmt: skip
+    yield running, _with_large_peaks, OPTIONS
     goals = ["write_amp", "throughput_ops_s"]
     yield {"study": "front", "objective": goals, "limits": []}, measurement, OPTIONS
     server = {"study": "server", "trials": 8, "engine": "myrocks",

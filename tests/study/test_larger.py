@@ -49,7 +49,7 @@ def test_records_and_operations_grow_with_the_tree(
 
 
 def test_plan_multiplies_time_and_peak_space_by_the_bytes(home: Home) -> None:
-    spec = spec_of()
+    spec = spec_of(workload="fillrandom")
     with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
         run_search(study)
         best = study.best()
@@ -106,7 +106,7 @@ def test_broken_constraint_ends_a_larger_verification_early(
         large = best and spec.seed > 1_000
         return measured(write_amp=found["write_amp"], live_sst_bytes=space if large else 10.0)
 
-    spec = spec_of()
+    spec = spec_of(workload="fillrandom")
     with open_study(home, spec, ScriptedEngine(breaking), lambda _: None) as study:
         run_search(study)
         verdict = verify(study, scale, workload_at(spec, Fraction(scale)), pairs=asked)

@@ -2,26 +2,39 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import lsmtune
 from fakes.entries import replaced
+from fakes.made_home import enter_home
 from fakes.remarks import Remarks
 from fakes.studies import open_study
+from lsmtune.analysis.claim import claim_of
+from lsmtune.analysis.read_study import read_study
 from lsmtune.api.resolve import Resolved
+from lsmtune.api.run_time import expected_run_time, runs
 from lsmtune.api.tune import tune
 from lsmtune.engine_traits import ENGINES
+from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.catalogue import load
+from lsmtune.report.page import render_page
+from lsmtune.report.text.run_text import RunTexts
 from lsmtune.spec import StudySettings, make_spec
+from lsmtune.spec_measure import without_effect
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
+from lsmtune.study.larger import workload_at
+from lsmtune.study.runner import Event
 from lsmtune.study.search import run_search
 from lsmtune.study.session import Session
 from lsmtune.study.verify import verify
 from lsmtune.testing.scripted import Script, ScriptedEngine, measured
-from lsmtune.trials import Role, Running, TrialResult, TrialSpec
+from lsmtune.trials import Base, Role, Running, TrialResult, TrialSpec
 
 CAPACITY = 24_690.0
 HALF = 12_000.0
@@ -42,9 +55,12 @@ def script(spec: TrialSpec) -> TrialResult:
     assert spec.running is not None
     best = spec.settings["compaction_pri"] == BEST
     found = {"capacity_ops_s": CAPACITY, "overload": 0.5, "write_amp": 0.5 if best else 1.0}
-    if spec.running.rate is None:
-        found["write_amp"] = 100.0  # no later decision may see it
-    return measured(**found)
+    result = measured(**found)
+    if spec.running.rate is not None:
+        return result
+    assert result.measurement is not None
+    only = result.measurement.model_copy(update={"metrics": {"capacity_ops_s": CAPACITY}})
+    return result.model_copy(update={"measurement": only})
 
 
 @contextmanager
@@ -67,6 +83,18 @@ def test_the_first_run_tells_the_rate_of_all_others(home: Home) -> None:
         assert study.history.base["write_amp"] == 1.0
         assert len(study.history.complete_base) == 2
         assert [one.config for one in study.history.observations].count(trials[0].config) == 1
+
+
+def test_the_run_that_finds_the_rate_is_shown_but_not_judged(home: Home) -> None:
+    texts, spec = RunTexts(make()), make()
+    events: list[Event] = []
+    with open_study(home, spec, ScriptedEngine(script), events.append) as study:
+        run_search(study)
+    assert all(texts.phase(event) for event in events)
+    view = read_study(home, "s")
+    assert [trial.value for trial in view.trials if trial.role is Role.RATE] == [None]
+    assert render_page(view)
+    assert claim_of(view).status == "not verified"
 
 
 def test_a_given_rate_needs_no_run(home: Home) -> None:
@@ -174,18 +202,76 @@ def test_a_verification_at_another_rate_stands_beside(home: Home) -> None:
 
     with opened(home, turns) as study:
         run_search(study)
-        load, scale = study.spec.workload, study.spec.scale
+        asked, scale = study.spec.workload, study.spec.scale
         best = study.best()
         assert best is not None
-        assert verify(study, scale, load, best.trial.number, rate=500.0).claim != "gain"
-        assert verify(study, scale, load, best.trial.number).claim == "gain"
-        assert verify(study, scale, load, best.trial.number, rate=500.0).claim != "gain"
+        assert verify(study, scale, asked, best.trial.number, rate=500.0).claim != "gain"
+        assert verify(study, scale, asked, best.trial.number).claim == "gain"
+        assert verify(study, scale, asked, best.trial.number, rate=500.0).claim != "gain"
         first, second = home.verifications(study.stored)
         assert (first.rate, second.rate) == (500.0, None)
         winner = study.best()
         assert winner is not None
         assert winner.trial.number == best.trial.number
         assert set(rates(study.history.runs_of_verification(first))) == {500.0}
+    claim = claim_of(read_study(home, "s"))
+    assert claim.gain
+    assert [(other.rate, other.status) for other in claim.others] == [(500.0, "no gain")]
+    assert claim.pace is not None
+    assert claim.pace.ops_s == HALF
+
+
+def test_a_study_of_filled_stores_has_no_other_rate(
+    made_home: Path, tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_home(made_home, tmp_path / "place", monkeypatch)
+    with pytest.raises(UserError, match=r"rate = 500.*fills"):
+        lsmtune.verify("verified", rate=500)
+
+
+def test_a_verification_at_another_scale_keeps_the_rate(home: Home) -> None:
+    with opened(home) as study:
+        run_search(study)
+        verify(study, "1/16", workload_at(study.spec, Fraction(1, 16)), pairs=6)
+        steps = {trial.spec.running for trial in study.trials() if trial.verification_id}
+    assert steps == {Running(rate=HALF, window_s=4 * Running(rate=None).window_s)}
+
+
+class Fifo(ScriptedEngine):
+    """An engine whose baseline has FIFO compaction."""
+
+    def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
+        """The defaults, with FIFO compaction."""
+        base = super().base(facts, own, workdir)
+        return base.model_copy(update={"settings": {**base.settings, "compaction_style": 2}})
+
+
+def test_a_baseline_that_drops_keys_is_filled(home: Home) -> None:
+    told: list[str] = []
+    engine = Fifo(lambda spec: measured())
+    with open_study(home, make(), engine, tell=told.append) as study:
+        run_search(study)
+        assert study.spec.measure == "filled"
+        assert {trial.spec.running for trial in study.trials()} == {None}
+    assert any("FIFO" in text for text in told)
+
+
+def test_the_expected_time_follows_from_the_steps(tmp_path: Path) -> None:
+    facts = ScriptedEngine(script).describe(tmp_path)
+    found = expected_run_time(make(workload={"num": 400_000}), tmp_path / "home", facts)
+    assert found is not None
+    assert found.run_s == pytest.approx(10 + 3 + 2 + 6)
+    fewest, _ = runs(make(trials=5, base_runs=3), 1)
+    assert fewest == 1 + 3 + 5 + 2 * 6
+    assert runs(make(trials=5, base_runs=3, rate=500), 1)[0] == fewest - 1
+
+
+def test_the_plan_names_what_does_not_act_within_seconds() -> None:
+    usual = load("rocksdb").defaults(1)
+    aged = {**usual, "ttl_seconds": 3600}
+    assert without_effect(make(), aged, usual) == ["ttl_seconds = 3600"]
+    assert without_effect(make(), usual, usual) == []
+    assert without_effect(make(measure="filled"), aged, usual) == []
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 
 def make(table: dict[str, Any] | None = None, **given: Any) -> StudySettings:
-    fixed = {"study": "s", "knobs": "core", "trials": 12, "early_stop": False}
+    fixed = {"study": "s", "workload": "fillrandom", "knobs": "core", "trials": 12,
+             "early_stop": False}  # fmt: skip
     screen_table = {"replicated": 3, "runs": 3, **(table or {})}
     return make_spec({**fixed, **given, "screen": screen_table}, "test")
 

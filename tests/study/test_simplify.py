@@ -335,3 +335,33 @@ def test_units_can_be_taken_back_alone_and_contain_each_change_once(home: Home) 
             assert sorted(names) == sorted(config.differing(study.space.default()))
             alone = [unit for unit in units if without(study.space, config, [unit]) is not None]
             assert len(alone) >= len(units) - 1
+
+
+def test_limit_that_the_raw_winner_does_not_surely_keep_keeps_no_useless_change(home: Home) -> None:
+    def script(spec: TrialSpec) -> TrialResult:
+        rng = np.random.default_rng([spec.seed, 1])
+        is_base = all(spec.settings[name] == DEFAULTS[name] for name in KNOBS.split(","))
+        space = (1.0 if is_base else 1.11) * exp(rng.normal(0, 0.04))
+        return measured(**{**Script(noise=0.01)(spec).metrics, "live_sst_bytes": space})
+
+    with opened(home, script) as study:
+        run_search(study)
+        raw = new_winner(study)
+        assert raw is not None
+        assert not raw.can_win
+        simplify_new_winner(study)
+        found = study.stored.simplified
+        assert found is not None
+        assert found.simple is not None
+        assert changes(study, found.simple) == set(GAINS)
+
+
+def test_running_study_runs_the_raw_winner_once_more(home: Home) -> None:
+    with opened(home, Script(noise=0.01), rocksdb="11.8.1", measure="running") as study:
+        run_search(study)
+        raw = new_winner(study)
+        assert raw is not None
+        simplify_new_winner(study)
+        runs = complete_trials(study.trials(), Role.SIMPLIFY)
+        of_raw = [run for run in runs if run.config == raw.trial.config]
+        assert (len(of_raw), len(runs) - len(of_raw) <= 6) == (1, True)

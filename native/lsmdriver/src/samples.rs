@@ -70,7 +70,7 @@ impl Samples {
         };
         let folder_bytes = match self.folder_bytes.last() {
             Some(&bytes) if self.second.len() % FOLDER_EVERY > 0 && !last => bytes,
-            _ => bytes_of(store.folder())?,
+            _ => bytes_of(store.folder(), |_| true)?,
         };
         self.second.push(started.elapsed().as_secs_f64());
         self.operations.push(total(|sent| &sent.operations));
@@ -87,11 +87,12 @@ impl Samples {
     }
 }
 
-/// The sizes of the files of a folder.
-fn bytes_of(folder: &Path) -> Result<u64, Failure> {
+/// The sizes of the files of a folder that are `wanted`, together.
+pub fn bytes_of(folder: &Path, wanted: fn(&Path) -> bool) -> Result<u64, Failure> {
     let entries = fs::read_dir(folder)
         .map_err(|error| Kind::Operation.because(format!("{}: {error}", folder.display())))?;
     // The store may delete a file at any time.
-    let sizes = entries.flatten().filter_map(|entry| entry.metadata().ok());
+    let found = entries.flatten().filter(|entry| wanted(&entry.path()));
+    let sizes = found.filter_map(|entry| entry.metadata().ok());
     Ok(sizes.filter(|data| data.is_file()).map(|data| data.len()).sum())
 }

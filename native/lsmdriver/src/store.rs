@@ -19,6 +19,7 @@ use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
 use crate::log;
 use crate::plan::{Group, Plan, Run, DEFAULT_FAMILY};
+use crate::samples::bytes_of;
 use crate::session::RocksSession;
 use crate::settings::StoreKind;
 use crate::shared::shared_options;
@@ -36,7 +37,7 @@ const JOBS: [&CStr; 3] = [
 /// The property for the memory of open tables (`TableReader::ApproximateMemoryUsage`).
 const TABLE_READERS: &CStr = c"rocksdb.estimate-table-readers-mem";
 const LIVE_TABLES: &CStr = c"rocksdb.live-sst-files-size";
-/// The sizes of blob files. Versions before 7.1 do not have it.
+/// The sizes of the blob files in use. Versions before 7.1 do not have it.
 const LIVE_BLOBS: &CStr = c"rocksdb.live-blob-file-size";
 /// The bytes that compactions have to rewrite. With universal compaction, it is 0.
 const PENDING: &CStr = c"rocksdb.estimate-pending-compaction-bytes";
@@ -50,6 +51,9 @@ const LEVEL_FILES: [&CStr; LEVELS] = [
     c"rocksdb.num-files-at-level4",
     c"rocksdb.num-files-at-level5",
     c"rocksdb.num-files-at-level6",
+    c"rocksdb.num-files-at-level7",
+    c"rocksdb.num-files-at-level8",
+    c"rocksdb.num-files-at-level9",
 ];
 /// The start of the names of RocksDB's threads for flushes and compactions.
 const THREADS: &[u8] = b"rocksdb:";
@@ -141,6 +145,15 @@ impl RocksDb {
     /// The sum of a property over all families, 0 if the version does not have it.
     fn sum(&self, name: &CStr) -> Result<u64, Failure> {
         Ok(self.numbers(name)?.map_or(0, |numbers| numbers.iter().sum()))
+    }
+
+    /// The sizes of the blob files in use. In a version without the property, those of all blob
+    /// files in the folder, which RocksDB deletes soon after their last use.
+    fn live_blobs(&self) -> Result<u64, Failure> {
+        match self.numbers(LIVE_BLOBS)? {
+            Some(numbers) => Ok(numbers.iter().sum()),
+            None => bytes_of(self.folder(), |path| path.extension().is_some_and(|e| e == "blob")),
+        }
     }
 
     /// A property of a family as text. None if the family does not have it.
@@ -262,7 +275,7 @@ impl Store for RocksDb {
             database: property(self.family(DEFAULT_FAMILY)?, c"rocksdb.dbstats")?,
             table_readers_bytes: self.numbers(TABLE_READERS)?.map(|sizes| sizes.iter().sum()),
             live_files: Some(self.live_files()?),
-            live_blob_bytes: Some(self.sum(LIVE_BLOBS)?),
+            live_blob_bytes: Some(self.live_blobs()?),
             pending_bytes: Some(self.sum(PENDING)?),
         })
     }
@@ -279,7 +292,7 @@ impl Store for RocksDb {
         Ok(Sample {
             level_files,
             live_sst_bytes: self.sum(LIVE_TABLES)?,
-            live_blob_bytes: self.sum(LIVE_BLOBS)?,
+            live_blob_bytes: self.live_blobs()?,
             pending_bytes: self.sum(PENDING)?,
             memtable_bytes: self.sum(MEMTABLES)?,
         })

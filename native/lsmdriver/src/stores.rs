@@ -159,8 +159,8 @@ pub struct Report {
     pub pending_bytes: Option<u64>,
 }
 
-/// The number of levels of a sample.
-pub const LEVELS: usize = 7;
+/// The largest number of levels of a sample. Stores have 7 by default.
+pub const LEVELS: usize = 10;
 
 /// A store at one moment, with all its families together.
 pub struct Sample {

@@ -31,12 +31,17 @@ _CONFIGS = ("baseline", "winner")
 
 
 def upgrade_spec(
-    spaces: KnobSpaces, config: Config, versions: Sequence[str], objective: Objective
+    spaces: KnobSpaces,
+    config: Config,
+    versions: Sequence[str],
+    objective: Objective,
+    rate: float | None = None,
 ) -> StudySettings:
     """Return the settings of the experiment NAME-versions.
 
     `spaces` are those of the study, and `config` is its winner. `versions` are those that the user
-    named; the study's own comes first. Both configs have the study's values at its scale.
+    named; the study's own comes first. Both configs have the study's values at its scale, and the
+    runs its `rate`.
     UserError if the study does not run an installed version, if no other version is named, or if
     the config is the baseline.
     """
@@ -69,6 +74,8 @@ def upgrade_spec(
     given: dict[str, Any] = {
         **spec.model_dump(mode="json", include=set(_KEPT), exclude_none=True),
         "study": f"{spec.name}{_SUFFIX}",
+        "measure": spec.measure,
+        **({} if rate is None else {"rate": f"{rate:.15g}"}),
         "knobs": ",".join((VERSION, *changed, *fixed)),
         "memory": NO_MEMORY_LIMIT, **WITHOUT_SEARCH,
         "sweep": {

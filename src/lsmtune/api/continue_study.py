@@ -22,6 +22,9 @@ from lsmtune.study_keys import VERSION
 _GOALS = {"objective", "limits"}
 """Settings that change what the stored runs are worth, but not how they ran."""
 
+_OF_SYSTEM = {*SYSTEM_KEYS, "measure", "rate", "early_stop"}
+"""Settings that name the RocksDB that runs, and those whose defaults follow from it."""
+
 
 class StoredStudies:
     """The stored studies as `resolve` reads them: a context that opens the home at most once."""
@@ -85,7 +88,7 @@ def _tell_other_system(
             continue
         before = study.settings
         is_unnamed = before.study is None and before.name == name
-        if is_unnamed and set(spec.changed_since(before)) <= set(SYSTEM_KEYS):
+        if is_unnamed and set(spec.changed_since(before)) <= _OF_SYSTEM:
             tell(_other_system_text(before, str(study.engine.get("version"))))
             return
 

@@ -114,11 +114,11 @@ def _searches(home: Home, spec: StudySettings) -> Iterator[tuple[Runs, str]]:
 
 
 def _studies(home: Home, spec: StudySettings) -> Iterator[tuple[str, StudySettings]]:
-    """The studies with the engine and the workload, the newest first."""
+    """The studies with the engine, the workload and the way of measuring, the newest first."""
     for study in reversed(home.study_names()):
         stored = home.study(study)
         if stored.engine_name != spec.engine:
             continue
         found = stored.settings
-        if found.workload.name == spec.workload.name:
+        if (found.workload.name, found.measure) == (spec.workload.name, spec.measure):
             yield study, found

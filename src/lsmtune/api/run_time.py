@@ -40,7 +40,7 @@ class RunTime:
 
 def runs(spec: StudySettings, knobs: int) -> tuple[int, int | None]:
     """Return the minimum and maximum number of runs; no maximum (None) without a trial limit."""
-    base = spec.base_runs + (spec.is_running and spec.given_rate[1])  # one finds the rate
+    base = spec.base_runs + _rate_runs(spec)
     finals = GROUPS_OF_FINALISTS * spec.finalists * spec.repeats
     verified = 2 * 2 * max(spec.pairs, spec.max_pairs) if spec.pairs else 0
     if spec.simplify:
@@ -51,6 +51,11 @@ def runs(spec: StudySettings, knobs: int) -> tuple[int, int | None]:
         return base + least + 2 * spec.pairs, None
     fewest = base + min(spec.trials, least) + 2 * spec.pairs
     return fewest, base + spec.trials + finals + verified
+
+
+def _rate_runs(spec: StudySettings) -> int:
+    """Return the number of runs that find the rate."""
+    return int(spec.is_running and spec.given_rate[1])
 
 
 def _fewest_trials(spec: StudySettings, knobs: int) -> int:
@@ -149,9 +154,10 @@ def _total_s(
 
 
 def rest_text(spec: StudySettings, knobs: int, run_s: float) -> str:
-    """Return how long the rest of a study takes after its first run, which took so long."""
+    """Return how long the rest of a study takes after its first base run, which took so long."""
     before, after = runs(spec, knobs)
-    fewest, most = before - 1, None if after is None else after - 1
+    done = 1 + _rate_runs(spec)
+    fewest, most = before - done, None if after is None else after - done
     shortest, longest = _times(_total_s(spec, (fewest, most), run_s))
     first = f"the first run took {format_duration(run_s)}"
     if longest is None:

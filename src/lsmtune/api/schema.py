@@ -10,7 +10,6 @@ from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.own_tables import OWN_TABLE, own_tables
 from lsmtune.spec import StudySettings
 from lsmtune.tables import EngineSettings
-from lsmtune.workloads import Workload
 
 Schema = dict[str, Any]
 
@@ -64,7 +63,7 @@ def _values() -> dict[str, Schema]:
     return {
         "study": {"pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
         "workload": {
-            "default": Workload().name,
+            "default": StudySettings.model_fields["workload"].default.name,
             "anyOf": [{"enum": list(offered_workloads())}, {"$ref": "#/$defs/Workload"}],
         },
         "engine": {"enum": list(ENGINES)},

@@ -18,6 +18,7 @@ from lsmtune.report.text.baseline_text import (
     driver_lines,
     measured_lines,
 )
+from lsmtune.report.text.plan_text import measure_facts
 from lsmtune.report.text.words import counted
 from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
@@ -122,6 +123,8 @@ def _measure_baseline(study: Session, observer: Observer) -> None:
     runs, floors = study.history.base_runs, noise_floor(study)
     for line in measured_lines(runs, floors, must_flush=must):
         observer.remark(line)
+    if (rate := study.stored.rate) is not None:
+        observer.remark(f"rate: all runs have {rate:,.0f} operations/s")
 
 
 def _check_searches(resolved: Resolved) -> None:
@@ -142,6 +145,8 @@ def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, ver
     if done:
         for remark in system_notes(study.stored, spec, describe_host()):
             observer.remark(remark)
+    for _, text in measure_facts(spec, study.ground.base.settings):
+        observer.remark(f"measured: {text}")
     lines = (*baseline_lines(prepared.ground.base, verbose=verbose), *cache_lines(prepared.spaces))
     for remark in lines:
         observer.remark(Message("baseline: ", remark))

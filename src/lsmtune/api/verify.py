@@ -61,20 +61,19 @@ def verify(
     """
     observer = observer or Observer()
     with Home(home, create=False) as opened:
-        prepared, scale, workload = _prepared(opened, asked, observer, consent)
+        prepared, scale, workload, rate = _prepared(opened, asked, observer, consent)
         with (
             opened_hosts(hosts, prepared.engine, observer) as used,
             open_session(
                 opened, prepared, observer, accept_noise=accept_noise, hosts=used
             ) as study,
         ):
-            plan = _plan(study, asked, scale, workload)
+            plan = _plan(study, asked, scale, workload, rate)
             if used is None:
                 remark_busy(study.spec, observer, accept_noise=accept_noise)
                 _check_disk(plan, study.spec, opened)
             if scale != study.spec.scale:
                 observer.remark(plan_text(plan, scale))
-            rate = _rate(study, asked)
             run_verification(study, scale, workload, asked.trial, asked.pairs, rate=rate)
             _rehearse(study, asked.trial, observer)
         result = result_of(opened, study.record, asked.trial)
@@ -99,42 +98,47 @@ def plan_verification(
     """Return what `verify` would run, and at which scale; the engine reports only its options."""
     observer = observer or Observer()
     with Home(home, create=False) as opened:
-        prepared, scale, workload = _prepared(opened, asked, observer, consent)
+        prepared, scale, workload, rate = _prepared(opened, asked, observer, consent)
         with open_session(opened, prepared, observer) as study:
-            return _plan(study, asked, scale, workload), scale
+            return _plan(study, asked, scale, workload, rate), scale
 
 
 def _prepared(
     home: Home, asked: Verification, observer: Observer, consent: Consent
-) -> tuple[Prepared, str, Workload]:
-    """Return the study, ready to be opened, and scale and workload of the verification."""
+) -> tuple[Prepared, str, Workload, float | None]:
+    """Return the study, ready to be opened; scale, workload and other rate of the verification."""
     stored = home.study(asked.study)
     spec = stored.settings
     check_searches(spec)
     scale = str(parse_scale(asked.scale or spec.scale, Message(Argument("scale"))))
     workload = _workload_of(stored, scale, asked.num)
+    rate = _other_rate(stored, asked)
     ask_for_home(home.path, spec.model_dump(), consent)
-    return prepare(spec, home.path, observer), scale, workload
+    return prepare(spec, home.path, observer), scale, workload, rate
 
 
-def _plan(study: Session, asked: Verification, scale: str, workload: Workload) -> VerificationPlan:
-    trial, rate = chosen(study, asked.trial), _rate(study, asked)
+def _plan(
+    study: Session, asked: Verification, scale: str, workload: Workload, rate: float | None
+) -> VerificationPlan:
+    trial = chosen(study, asked.trial)
     return verification_plan(study, trial, scale, workload, asked.pairs, rate=rate)
 
 
-def _rate(study: Session, asked: Verification) -> float | None:
-    """Return the other rate of a verification; None for the rate of the study."""
+def _other_rate(stored: StoredStudy, asked: Verification) -> float | None:
+    """Return the rate of a verification; None for that of the study."""
     if asked.rate is None:
         return None
-    where = Argument("rate")
-    if not study.spec.is_running:
+    where = Argument("rate", asked.rate)
+    if not stored.settings.is_running:
         raise UserError(
-            where, f": study {study.stored.name!r} fills its stores, so it has no rate; remove it"
+            where,
+            f": not allowed, because study {stored.name!r} fills its stores as fast as possible; "
+            "remove it",
         )
     rate, is_share = parse_rate(asked.rate, where)
     if is_share:
-        raise UserError(where, f": invalid rate {asked.rate!r}; use operations per second")
-    return None if rate == study.stored.rate else rate
+        raise UserError(where, ": use a number of operations per second, e.g. 5000")
+    return None if rate == stored.rate else rate
 
 
 def _workload_of(study: StoredStudy, scale: str, num: int | None) -> Workload:

@@ -112,7 +112,8 @@ def _planned(
         raise no_winner(name)
     number = view.best_trial.number
     config = next(t.config for t in record.history.runs if t.number == number)
-    return upgrade_spec(record.spaces, config, versions, view.objective), number
+    rate = record.stored.rate
+    return upgrade_spec(record.spaces, config, versions, view.objective, rate), number
 
 
 def _check_is_the_same(home: Home, spec: StudySettings) -> None:

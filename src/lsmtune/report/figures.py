@@ -101,6 +101,7 @@ class Failures:
 
 
 ROLES = {
+    Role.RATE: "capacity of the baseline",
     Role.BASE: "baseline",
     Role.TRIAL: "trial",
     Role.REPEAT: "repeat of a finalist",

@@ -27,7 +27,7 @@ _SCHEMA = """
         spec TEXT NOT NULL,          -- JSON of the settings
         engine TEXT NOT NULL,        -- JSON of what the engine says of itself, and of the baseline
         host TEXT NOT NULL,          -- JSON of the facts of the machine
-        constraints TEXT NOT NULL,   -- JSON of the limits by which the study is judged
+        limits TEXT NOT NULL,        -- JSON of the limits by which the study is judged
         rule TEXT,                   -- JSON of the rule of sizes, NULL for published studies
         rate REAL,                   -- operations per second of a running store
         ended TEXT,                  -- why the search has ended, in words, NULL while it goes on

@@ -157,7 +157,7 @@ class Home:
         """Store a new study; its name must be free."""
         parts = [json.dumps(part) for part in (spec, engine, host, constraints)]
         self._write(
-            "INSERT INTO study (name, created_at, spec, engine, host, constraints, rule) "
+            "INSERT INTO study (name, created_at, spec, engine, host, limits, rule) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
             (name, now_text(), *parts, None if rule is None else rule.model_dump_json()),
         )

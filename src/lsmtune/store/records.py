@@ -256,9 +256,9 @@ _EVIDENCE = rf"{STUDY_NAME}/\d{{5,}}"
 
 def study_of(row: sqlite3.Row) -> StoredStudy:
     """Return the row of a study as a record; ValueError, TypeError or UserError if it is none."""
-    constraints = parse_json(row["constraints"], "constraints")
+    constraints = parse_json(row["limits"], "limits")
     if not _is_list_of_tables(constraints):
-        raise ValueError("constraints: must be a list of tables")
+        raise ValueError("limits: must be a list of tables")
     return StoredStudy(
         id=whole(row, "id"),
         name=name_of(row),

@@ -280,7 +280,7 @@ class MixOfOperations(ReadsAndWrites):
     @property
     def write_share(self) -> float | None:
         """The puts."""
-        return self.shares.get("put")
+        return self.shares.get("put", 0.0)
 
     def own_flags(self) -> tuple[str, ...]:
         """Return the flags of mixgraph for a mix with fixed lengths.

@@ -18,6 +18,7 @@ _NOUNS = {
     Role.REPEAT: "repeat",
     Role.SIMPLIFY: "simplification run",
     Role.VERIFY_BEST: "pair",
+    Role.RATE: "other run",
     Role.SHARED: "other run",
     Role.ONLINE: "other run",
 }

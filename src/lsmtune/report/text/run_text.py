@@ -16,6 +16,7 @@ from lsmtune.trials import Role, Status
 from lsmtune.units import format_bytes, format_duration
 
 _PHASES = {
+    Role.RATE: "finding the rate: how much the baseline can take",
     Role.BASE: "measuring the baseline",
     Role.RATE: "measuring what the baseline can take",
     Role.TRIAL: "running the trials",

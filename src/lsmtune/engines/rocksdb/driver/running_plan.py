@@ -59,8 +59,11 @@ def running_plan(part: Part, steps: Running, tree: int) -> Json:
 
 
 def _turned_over(part: Part, steps: Running, tree: int) -> Iterator[Json]:
-    """Yield the runs that replace the baseline's tree by one of the config."""
-    turns = steps.turn_over * (_WITH_BLOBS if _has_blobs(part.options) else 1)
+    """Yield the phases that replace the baseline's tree by one of the config."""
+    turns = steps.turn_over
+    if _has_blobs(part.options):
+        yield {"do": "compact"}
+        turns *= _WITH_BLOBS
     for number in range(ceil(turns)):
         writers = _every_key(part, tree, 2 + number, min(1.0, turns - number))
         yield run(TURN, part.workload, [writers])
