@@ -192,7 +192,7 @@ def test_a_folder_is_read_from_its_oldest_log_on(tmp_path: Path) -> None:
 def test_a_study_of_a_log_has_its_options_and_a_like_load(path: Path) -> None:
     log = inspected(path)
     study, options, _ = study_files(log, "LOG.OPTIONS")
-    spec = make_spec(tomllib.loads(study), "study")
+    spec = make_spec({**tomllib.loads(study), "rocksdb": "11.8.1"}, "study")
     assert spec.base == "LOG.OPTIONS"
     assert spec.workload.value_size == round(log.load.value_bytes or 0)
     sections = parse_options(options).sections

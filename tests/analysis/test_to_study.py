@@ -15,11 +15,14 @@ from fakes.rig import Rig
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.analysis.inspect.study import study_files
+from lsmtune.api.inspect import study_of
+from lsmtune.metrics.families import FamilySum
 from lsmtune.spec import make_spec
 from lsmtune.trials import Status
 
 DATA = Path(__file__).parents[1] / "data"
 LOGS = sorted([*DATA.glob("planted/*.gz"), *DATA.glob("captured/**/*LOG.gz")])
+DRIVER = {"rocksdb": "11.8.1"}
 OLD = """2016/01/06-19:35:00.165673 7fcb0468c780 RocksDB version: 3.13.1
 2016/01/06-19:35:00.165702 7fcb0468c780 Options.comparator: leveldb.BytewiseComparator
 2016/01/06-19:35:00.165726 7fcb0468c780 Options.write_buffer_size: 4194304
@@ -40,7 +43,9 @@ def check_that_it_runs(log: Inspection, folder: Path) -> None:
     options = folder / "LOG.OPTIONS"
     study, text, _ = study_files(log, str(options))
     options.write_text(text)
-    spec = make_spec(tomllib.loads(study), "study")
+    given = tomllib.loads(study)
+    given.pop("rate", None)  # db_bench has none
+    spec = make_spec(given, "study")
     rig = Rig("db_bench", folder / "rig", spec)
     load = spec.workload.model_copy(update={"num": 1000})
     outcome = rig.run(workload=load)
@@ -109,7 +114,7 @@ def test_a_cache_of_the_log_becomes_one_that_a_study_accepts(told: str, written:
     log = inspected(DATA / "captured" / "rocksdb-7.8.3-level" / "LOG.gz")
     family = {**log.options[log.main_family], "block_cache_capacity": told}
     small = replace(log, options={**log.options, log.main_family: family})
-    spec = make_spec(tomllib.loads(study_files(small, "O").study), "study")
+    spec = make_spec({**tomllib.loads(study_files(small, "O").study), **DRIVER}, "study")
     assert spec.cache_bytes == written
 
 
@@ -154,3 +159,82 @@ def test_skewed_writes_are_suggested_only_for_workloads_that_write(tmp_path: Pat
     reads = replace(log, load=replace(load, writes_s=1.0, gets_s=1000.0, read_percent=99.9))
     assert "write_skew" in study_files(writes, "O").study
     assert "write_skew" not in study_files(reads, "O").study
+
+
+MYROCKS = DATA / "captured" / "myrocks-6.29-tpcc-universal.LOG.gz"
+
+
+def given_rate(log: Inspection) -> float | None:
+    """Return the rate of the study of a LOG, which has to be a valid study."""
+    given = tomllib.loads(study_files(log, "O").study)
+    spec = make_spec({**given, **DRIVER}, "study")
+    assert spec.is_running == (given["workload"]["name"] in ("overwrite", "mix", "rangedelete"))
+    if "rate" not in given:
+        return None
+    rate, is_share = spec.given_rate
+    assert not is_share
+    return rate
+
+
+def changed(log: Inspection, **load: Any) -> Inspection:
+    return replace(log, load=replace(log.load, **load))
+
+
+def test_the_rate_of_a_log_that_writes_is_that_of_its_writes() -> None:
+    log = inspected(MYROCKS)
+    assert log.load.writes_s == pytest.approx(9989.63, abs=0.01)
+    assert given_rate(log) == 9990
+    text = comment_of_rate(log)
+    assert all(part in text for part in ("9,990 writes/s", "1.43 MB/s", "60 s", "unknown"))
+    known = changed(log, read_percent=1.0, gets_s=100.0, seeks_s=0.0)
+    assert given_rate(known) == 9990  # the workload has no reads
+    assert "unknown" not in comment_of_rate(known)
+
+
+def test_the_rate_of_a_mix_counts_its_reads() -> None:
+    log = inspected(DATA / "planted" / "cache.LOG.gz")
+    assert given_rate(log) == 14_203
+    text = comment_of_rate(log)
+    assert all(part in text for part in ("10,000 writes/s", "4,203 gets/s", "0 scans/s", "15 s"))
+    assert given_rate(changed(log, seeks_s=800.0)) == 15_003
+
+
+@pytest.mark.parametrize(("writes_s", "rate"), [(0.125, 0.12), (42.5, 42.5), (2.5e7, 25_000_000.0)])
+def test_a_rate_of_any_size(writes_s: float, rate: float) -> None:
+    assert given_rate(changed(inspected(MYROCKS), writes_s=writes_s)) == rate
+
+
+@pytest.mark.parametrize("writes_s", [None, 0.0])
+def test_an_unknown_rate_has_to_be_entered(tmp_path: Path, writes_s: float | None) -> None:
+    log = changed(inspected(MYROCKS), writes_s=writes_s)
+    assert given_rate(log) is None
+    made = study_of(tmp_path / "s.toml", [log])
+    assert any(line.startswith("# rate = ") for line in made.study.splitlines())
+    assert any("enter" in remark and "rate" in remark for remark in made.remarks)
+
+
+def test_a_filled_study_has_no_rate() -> None:
+    filling = inspected(DATA / "captured" / "rocksdb-7.8.3-level" / "LOG.gz")
+    assert given_rate(filling) is None
+    (line,) = (one for one in study_files(filling, "O").study.splitlines() if "rate = " in one)
+    assert line.startswith("# ")
+    assert '"14286"' in line
+    reading = changed(filling, gets_s=1e6, read_percent=99.9)
+    assert "rate = " not in study_files(reading, "O").study
+    log = inspected(MYROCKS)
+    family = {**log.options[log.main_family], "compaction_style": "kCompactionStyleFIFO"}
+    fifo = replace(log, options={**log.options, log.main_family: family})
+    assert "rate = " not in study_files(fifo, "O").study
+
+
+def test_the_rate_of_several_families_has_to_be_checked(tmp_path: Path) -> None:
+    log = inspected(MYROCKS)
+    assert len(log.family_sums) > 1  # the other one has 4 KiB of 414 MiB
+    assert not any("families" in one for one in study_of(tmp_path / "s", [log]).remarks)
+    names = (log.main_family, "other")
+    several = replace(log, family_sums=[FamilySum(name, 1, 1000, 1000) for name in names])
+    assert sum("families" in one for one in study_of(tmp_path / "s", [several]).remarks) == 1
+
+
+def comment_of_rate(log: Inspection) -> str:
+    return str(tomlkit.parse(study_files(log, "O").study).item("rate").trivia.comment)

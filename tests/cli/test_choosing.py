@@ -201,6 +201,22 @@ def test_a_db_bench_of_the_version_of_the_baseline_is_the_other_way(cache: Path)
     assert chosen(base("7.8.3"), program="db_bench") == {"program": "db_bench"}
 
 
+def test_db_bench_leaves_out_the_rate_of_a_file_that_names_no_rocksdb(cache: Path) -> None:
+    def left(given: dict[str, Any], **flags: Any) -> tuple[object, int]:
+        settings, told = {"rate": "9990", **given}, list[str]()
+        name_rocksdb(settings, flags, StoredStudies(Path("home")).settings, told.append)
+        return settings.get("rate"), len(told)
+
+    assert left({}) == (None, 1)
+    assert left({}, program="db_bench") == (None, 1)
+    assert left({}, rate="9990") == ("9990", 0)  # refused later
+    assert left({"measure": "running"}) == ("9990", 0)
+    assert left({"program": "db_bench"}) == ("9990", 0)
+    assert left({}, rocksdb="11.8.1") == ("9990", 0)
+    put(cache, "11.8.1")
+    assert left({}) == ("9990", 0)
+
+
 @pytest.mark.parametrize("text", [OPTIONS.format("0.0.0"), "[DBOptions]\n", "no OPTIONS file"])
 def test_a_baseline_without_a_version(text: str, cache: Path) -> None:
     put(cache, "11.8.1")

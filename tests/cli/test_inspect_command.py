@@ -14,6 +14,15 @@ LEVEL, UNIVERSAL = (
     str(CAPTURED / f"rocksdb-7.8.3-{style}" / "LOG.gz") for style in ("level", "universal")
 )
 
+MYROCKS = str(CAPTURED / "myrocks-6.29-tpcc-universal.LOG.gz")
+
+
+@pytest.fixture
+def library(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The versions of RocksDB that the user installed."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(installed.parents[1]))
+    monkeypatch.delenv("LSMTUNE_DB_BENCH", raising=False)
+
 
 def test_one_log_is_told_in_full(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -65,6 +74,18 @@ def test_a_study_of_a_log_can_be_rehearsed(
     assert study.with_suffix(".OPTIONS").exists()
     assert run(["inspect", LEVEL, UNIVERSAL, "--to-study", str(study)]) == 2
     assert "one LOG" in capsys.readouterr().err
+
+
+def test_the_plan_of_a_study_of_a_log_has_its_rate(
+    tmp_path: Path, library: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = str(tmp_path / "like.toml")
+    assert run(["inspect", MYROCKS, "--to-study", study]) == 0
+    flags = ["--rocksdb", "11.8.1", "--home", str(tmp_path / "home"), "--dry-run", "--json"]
+    capsys.readouterr()
+    assert run(["tune", study, *flags]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["measure"], plan["rate"]) == ("running", "9990")
 
 
 def test_what_is_no_log_is_refused_in_one_sentence(

@@ -9,11 +9,16 @@ from typing import Any
 import pytest
 
 import lsmtune
+from fakes.entries import replaced
 from fakes.made_home import enter_home
+from fakes.remarks import Remarks
 from fakes.studies import open_study
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
+from lsmtune.api.resolve import Resolved
 from lsmtune.api.run_time import expected_run_time, runs
+from lsmtune.api.tune import tune
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import load
@@ -148,6 +153,30 @@ def test_a_baseline_that_cannot_keep_the_rate_stops_the_study(home: Home) -> Non
         for part in ("16,000", "1.2 s", "20,000", "rate"):
             assert part in str(caught.value)
     assert [trial.role for trial in home.trials(home.study("s"))] == [Role.RATE, Role.BASE]
+
+
+@pytest.mark.parametrize(("percent", "remarks"), [(33.0, 0), (40.0, 1)])
+def test_a_driver_that_needs_much_of_the_cores_is_named_once(
+    tmp_path: Path,
+    own_host: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    percent: float,
+    remarks: int,
+) -> None:
+    def play(spec: TrialSpec) -> TrialResult:
+        """The first run finds the capacity, so its driver is as fast as it can be."""
+        assert spec.running is not None
+        busy = 90.0 if spec.running.rate is None else percent
+        return measured(capacity_ops_s=CAPACITY, overload=0.5, driver_cpu_percent=busy)
+
+    observer = Remarks()
+    entry = replaced("rocksdb", lambda _: ScriptedEngine(play))
+    monkeypatch.setitem(ENGINES, "rocksdb", entry)
+    for _ in range(2):
+        tune(Resolved(make(repeats=0, pairs=0)), tmp_path / "home", observer)
+    told = [line for line in observer.remarks if "% of the cores" in line]
+    assert len(told) == remarks
+    assert all("40 %" in line for line in told)
 
 
 def test_the_steps_of_a_trial(home: Home) -> None:

@@ -15,6 +15,7 @@ from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files, tuned_family
+from lsmtune.analysis.inspect.study_load import study_rate
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.metrics.families import check_not_empty
 from lsmtune.report.inspect_tables import tables
@@ -140,6 +141,8 @@ def study_of(path: Path, logs: Sequence[Inspection]) -> StudyOfLog:
     for why in dict.fromkeys(files.assumed.values()):
         keys = ", ".join(key for key, reason in files.assumed.items() if reason == why)
         remarks.append(f"{path}: check the workload: lsmtune assumed {keys}, because {why}")
+    if (remark := study_rate(logs[0]).remark) is not None:
+        remarks.append(f"{path}: {remark}")
     return StudyOfLog(files.study, files.options, options, tuple(remarks))
 
 

@@ -76,14 +76,31 @@ def name_rocksdb(
         for key in SYSTEM_KEYS:
             given.pop(key, None)
         given.update(named)
+        _leave_out_rate(given, flags, tell)
     elif not _names_one(given):
         given.update(
             _of_stored_study(given.get("study"), stored_settings)
             or ({"program": variable} if variable else {})
             or ({} if definition and definition.needs_db_bench else _usual(given.get("base"), tell))
         )
+        _leave_out_rate(given, flags, tell)
         return True
     return False
+
+
+def _leave_out_rate(
+    given: dict[str, Any], flags: Mapping[str, Any], tell: Callable[[str], None]
+) -> None:
+    """Remove the rate of a study file that does not name its RocksDB, if it is db_bench.
+
+    Such a file is written from a LOG. A rate of the flags is refused later.
+    """
+    if any(given.get(key) is not None for key in (VERSION, "library", "measure")):
+        return
+    if flags.get("rate") is None and (rate := given.pop("rate", None)) is not None:
+        tell(
+            f"rate = {rate} has no effect: db_bench does not run at a rate, so trials fill a store"
+        )
 
 
 def _names_one(given: Mapping[str, Any]) -> bool:

@@ -12,7 +12,12 @@ from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
 from lsmtune.api.study_result import result_of
 from lsmtune.errors import Message, UserError
-from lsmtune.report.text.baseline_text import baseline_lines, cache_lines, measured_lines
+from lsmtune.report.text.baseline_text import (
+    baseline_lines,
+    cache_lines,
+    driver_lines,
+    measured_lines,
+)
 from lsmtune.report.text.plan_text import measure_facts
 from lsmtune.report.text.words import counted
 from lsmtune.store.database import is_home
@@ -107,7 +112,13 @@ def _already_done(prepared: Prepared, home: Path, observer: Observer) -> Finishe
 def _measure_baseline(study: Session, observer: Observer) -> None:
     """Measure the baseline; the observer hears of time left, flushes and noise."""
     knobs = len(study.space.knobs)
-    measure_baseline(study, lambda run_s: observer.remark(rest_text(study.spec, knobs, run_s)))
+
+    def see_first(run: StoredTrial) -> None:
+        observer.remark(rest_text(study.spec, knobs, run.duration_s))
+        for line in driver_lines(run.result.metrics):
+            observer.remark(line)
+
+    measure_baseline(study, see_first)
     must = study_must_flush(study.spec, study.objective.needed)
     runs, floors = study.history.base_runs, noise_floor(study)
     for line in measured_lines(runs, floors, must_flush=must):

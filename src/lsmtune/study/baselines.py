@@ -17,11 +17,11 @@ CHECK_EVERY = 20
 
 
 def measure_baseline(
-    session: Session, tell_time: Callable[[float], None] = lambda seconds: None
+    session: Session, see_first: Callable[[StoredTrial], None] = lambda run: None
 ) -> None:
     """Run the baseline as often as the settings say; LsmtuneError if a run gives no result.
 
-    `tell_time` gets the time of the first run, in seconds.
+    `see_first` gets the first run, once in a study.
     """
     if not session.history.complete_base:
         check_before_run(session.spec, session.space.base, session.objective.needed)
@@ -39,7 +39,7 @@ def measure_baseline(
     def ended(task: Task, result: TrialResult) -> None:
         _check_measured(session, result)
         if len(session.history.complete_base) == 1:
-            tell_time(session.history.complete_base[0].duration_s)
+            see_first(session.history.complete_base[0])
 
     session.feed(next_job, ended)
     measured = session.base_metrics

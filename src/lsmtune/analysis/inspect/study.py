@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import tomlkit
 from tomlkit import TOMLDocument
-from tomlkit.items import InlineTable, Table
+from tomlkit.items import Table
 
 from lsmtune.analysis.inspect.changed import BY_LEVEL
 from lsmtune.analysis.inspect.inspection import Inspection, Load
+from lsmtune.analysis.inspect.study_load import HARDLY_PERCENT, similar_workload, study_rate
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.full_size import inexact
@@ -25,7 +26,7 @@ _READS_UNKNOWN = (
     "The workload below is similar to the writes of the LOG. It has no reads.",
     "The share of reads is unknown, because the LOG does not contain the number of reads.",
     'If your program reads, write name = "mix" and your shares, such as',
-    "mix = {get = 0.5, put = 0.4, scan = 0.1}",
+    "mix = {get = 0.5, put = 0.4, scan = 0.1}, and add your reads per second to the rate.",
 )
 _NO_WORKLOAD = (
     "The file contains options, but no workload. So the workload below is assumed.",
@@ -45,7 +46,6 @@ _UNCOMPRESSED = 0.95
 _KEY_BYTES = (8, 1024)
 _SCALES = ((64, "1/64"), (16, "1/16"), (4, "1/4"))
 _LEAST_MEMTABLE = 512 * KIB
-_HARDLY_PERCENT, _NEARLY_PERCENT = 5.0, 95.0
 _NAME_MARKS = re.compile(r"[\\#]")
 """Characters in the name of a column family that an OPTIONS file escapes."""
 _FAMILY, _TABLE, _DATABASE = "CFOptions", "TableOptions/BlockBasedTable", "DBOptions"
@@ -166,6 +166,11 @@ def _study(log: Inspection, options_path: str, workload: Table) -> TOMLDocument:
         size = max(int(capacity), _least_cache_bytes())
         limited = "" if size == int(capacity) else f", the least; the LOG has {int(capacity)} B"
         document.add("cache", tomlkit.item(str(size)).comment(f"{format_bytes(size)}{limited}"))
+    rate = study_rate(log)
+    for line in rate.above:
+        document.add(tomlkit.comment(line))
+    if rate.text is not None:
+        document.add("rate", tomlkit.item(rate.text).comment(rate.comment))
     document.add(tomlkit.nl())
     document.add("workload", workload)
     return document
@@ -177,7 +182,7 @@ def _remarks(log: Inspection) -> list[str]:
     if log.load == Load():
         return [*_NO_WORKLOAD, "The baseline of the study has the options of the file.", *family]
     similar = _READS_UNKNOWN if log.load.read_percent is None else (_SIMILAR,)
-    parameters = WORKLOADS[_load_name(log.load)[0]].parameters
+    parameters = WORKLOADS[similar_workload(log.load)[0]].parameters
     hot = _HOT_WRITES if "write_skew" in parameters else ()
     baseline = "The baseline of the study has the options of the LOG."
     return [*similar, baseline, *family, *_DEFAULTS, *hot]
@@ -216,7 +221,7 @@ def _sizes(log: Inspection) -> Settings:
 def _workload(log: Inspection) -> tuple[Table, dict[str, str]]:
     """Return the workload, and its keys that are assumed, with the reasons."""
     load = log.load
-    name, extra = _load_name(load)
+    name, shares = similar_workload(load)
     table, assumed = tomlkit.table(), dict[str, str]()
     missing = "the file contains no workload" if load == Load() else "the LOG has none"
 
@@ -240,26 +245,11 @@ def _workload(log: Inspection) -> tuple[Table, dict[str, str]]:
     if load.compressed_to is not None and load.compressed_to < _UNCOMPRESSED:
         ratio = round(min(1.0, max(0.05, load.compressed_to)), 2)
         put("compression_ratio", ratio, told(ratio))
-    for key, value in extra.items():
-        put(key, value, told(value))
+    if shares:
+        mix = tomlkit.inline_table()
+        mix.update(shares)
+        put("mix", mix, told(mix))
     return table, assumed
-
-
-def _load_name(load: Load) -> tuple[str, dict[str, InlineTable]]:
-    """The load that is most alike, by the share of reads, and its parameters."""
-    percent = load.read_percent or 0.0
-    if percent < _HARDLY_PERCENT:
-        if load.range_deletes:
-            return "rangedelete", {}
-        return ("fillrandom" if load.from_empty else "overwrite"), {}
-    gets, seeks = load.gets_s or 0.0, load.seeks_s or 0.0
-    if percent > _NEARLY_PERCENT:
-        return ("readrandom" if gets >= seeks else "scanshort"), {}
-    whole = gets + seeks + (load.writes_s or 0.0)
-    get, scan = round(gets / whole, 2), round(seeks / whole, 2)
-    shares = tomlkit.inline_table()
-    shares.update({"get": get, "put": round(1 - get - scan, 2), "scan": scan})
-    return "mix", {"mix": shares}
 
 
 def _records(log: Inspection) -> tuple[int, str]:
@@ -274,7 +264,7 @@ def _records(log: Inspection) -> tuple[int, str]:
     least = min(_RECORDS[0], most)
     sizes = [level.size_bytes for level in log.levels if level.size_bytes is not None]
     stored = round(sum(sizes) / (record * (load.compressed_to or 1)))
-    has_reads = load.read_percent is not None and load.read_percent > _HARDLY_PERCENT
+    has_reads = load.read_percent is not None and load.read_percent > HARDLY_PERCENT
     if load.records and not has_reads:
         found, what = load.records, "number of writes in the LOG, not of keys"
         what += f"; the tree has about {stored:,} records" if stored else ""

@@ -14,6 +14,9 @@ from lsmtune.trials import Base
 
 _SEE = "`lsmtune tune --verbose` lists values and reasons"
 
+_MUCH_DRIVER_PERCENT = 100 / 3
+"""CPU use of the driver from which it takes much of the cores from the store."""
+
 
 def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
     """Return the remarks about the baseline; one line names the options that are left out.
@@ -54,6 +57,17 @@ def online_lines(spaces: KnobSpaces) -> list[str]:
             "change of an option of the database has this effect"
         )
     return lines
+
+
+def driver_lines(metrics: Metrics) -> list[str]:
+    """Return a remark if lsmtune's driver takes much of the cores in a run at a rate."""
+    percent = metrics.get("driver_cpu_percent", 0.0)
+    if percent <= _MUCH_DRIVER_PERCENT:
+        return []
+    return [
+        f"lsmtune's driver itself uses {number(percent)} % of the cores, which is taken from the "
+        "store; a lower rate or more cores make the figures more exact"
+    ]
 
 
 def measured_lines(
