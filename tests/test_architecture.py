@@ -40,7 +40,7 @@ FLOORS: dict[str, int] = {
 ROOM_OF_MODULE = {
     "__init__": "public", "errors": "errors", "units": "units", "stats": "stats",
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
-    "spec_defaults": "records", "rescale": "records", "limits": "records", "reading": "reading",
+    "spec_defaults": "records", "spec_measure": "records", "rescale": "records", "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
     "rule": "records", "simplified": "records", "rehearsal": "records", "pruning": "records",
     "rescale_old_rule": "records",

@@ -1,6 +1,6 @@
 """Objectives and limits, computed from measurements."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import exp, inf, isinf, log, sqrt
@@ -9,7 +9,7 @@ from statistics import fmean, median
 from scipy.special import ndtr
 
 from lsmtune.errors import UserError, unknown_word
-from lsmtune.limits import LATENCIES_BEFORE, TINY, Limit, parse_limit
+from lsmtune.limits import LATENCIES_BEFORE, OVERLOAD, TINY, Limit, Measure, parse_limit
 from lsmtune.metrics.definitions import METRICS, canonical, metric
 from lsmtune.stats import geometric_mean
 
@@ -18,7 +18,16 @@ COMPOSITES: dict[str, tuple[str, ...]] = {
     "balanced": ("write_amp", "live_sst_bytes", "total_s"),
     JIN2022: ("write_amp", "live_sst_bytes", "total_s", "rate_mb_s"),
 }
-"""Objectives that combine several metrics."""
+"""Objectives that combine several metrics of a filled store."""
+_RUNNING_TERMS = ("write_amp", "live_sst_bytes", "cpu_us_per_op")
+"""Terms of `balanced` in a study of a running store. If the workload reads, it has one more."""
+_READ_TERM = "read_cost"
+_ONLY_FILLED = frozenset(
+    ("throughput_ops_s", "load_s", "settle_s", "total_s", "sustained_ops_s", "rate_mb_s")
+)
+"""Metrics of a store that is filled as fast as possible. A running store keeps a rate."""
+_LATEST_WAKEUP = 0.1
+"""A p99 has no default limit if the wake-up delay of its clients is a larger share of it."""
 
 Metrics = Mapping[str, float]
 
@@ -30,14 +39,18 @@ _STEEPEST = 50
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One objective: a metric, or one of `COMPOSITES`."""
+    """One objective: a metric, or one of `COMPOSITES`.
+
+    `terms` are the metrics of a composite; empty: those in `COMPOSITES`.
+    """
 
     name: str
+    terms: tuple[str, ...] = ()
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """Metrics that its value is computed from."""
-        return COMPOSITES.get(self.name, (self.name,))
+        return self.terms or COMPOSITES.get(self.name, (self.name,))
 
     def value(self, trial: Metrics, base: Metrics) -> float:
         """Return a positive value: 1 for the baseline, below 1 for a gain.
@@ -56,18 +69,14 @@ class Objective:
     """One or several objectives to minimise, and the limits.
 
     With several objectives there is no single best trial but a Pareto front of trials. `value` is
-    then the geometric mean over the objectives. Verification checks limits by intervals, or
-    by means in studies that lsmtune 0.2 and older have started. It ends after at most
-    `most_pairs` pairs of runs. With `is_cautious`, which older and published studies lack, the
-    search expects more live space of universal compaction than a few runs show, and pairs of runs
-    decide limits that the repeats leave undecided.
+    then the geometric mean over the objectives. Verification ends after at most `most_pairs` pairs
+    of runs. `is_running`: the metrics are those of a running store, and no bound grows.
     """
 
     goals: tuple[Goal, ...]
     limits: tuple[Limit, ...] = ()
-    by_intervals: bool = True
     most_pairs: int = 0
-    is_cautious: bool = False
+    is_running: bool = False
 
     @property
     def name(self) -> str:
@@ -95,11 +104,28 @@ class Objective:
 
     def grown(self, noise: Metrics, base: Metrics) -> "Objective":
         """Return it with the bounds that runs of the baseline can keep, see `Limit.grown`."""
+        if self.is_running:
+            return self
         limits = (
             limit.grown(noise.get(limit.metric), self.most_pairs, base.get(limit.metric))
             for limit in self.limits
         )
         return replace(self, limits=tuple(limits))
+
+    def blurred(self, base: Metrics) -> tuple[str, ...]:
+        """Return the p99 metrics whose default limits would judge the wake-ups of the machine."""
+        delay = base.get("wakeup_p99_us", 0.0)
+        return tuple(
+            limit.metric
+            for limit in self.limits
+            if limit.default
+            and limit.metric.endswith("_p99_us")
+            and delay > _LATEST_WAKEUP * base.get(limit.metric, inf)
+        )
+
+    def without(self, metrics: Collection[str]) -> "Objective":
+        """Return it without the limits on these metrics."""
+        return replace(self, limits=tuple(x for x in self.limits if x.metric not in metrics))
 
     def values(self, trial: Metrics, base: Metrics) -> tuple[float, ...]:
         """Return the trial's value per objective: 1 for the baseline, below 1 for a gain."""
@@ -231,27 +257,42 @@ def parse_objective(
     names: Sequence[str] | str,
     limits: Sequence[str],
     default_limits: Sequence[Limit] = (),
+    *,
+    measure: Measure = "filled",
+    reads: bool = False,
 ) -> Objective:
     """Return the objective from names and from limits as text.
 
     The user's limits are added to the default ones. A limit on a metric with a default
     limit replaces it, and `METRIC <= none` removes it. A default limit on counted reads
     is also removed if the user removes all limits on the latencies of these reads, which were
-    the default before. With several objectives, their metrics have no default limits. Raises
-    UserError if a name or a limit is wrong.
+    the default before. With several objectives, their metrics have no default limits. `reads`:
+    the workload of a running store reads, so `balanced` has the read cost. Raises UserError if a
+    name or a limit is wrong.
     """
     given = (names,) if isinstance(names, str) else tuple(names)
-    return _parsed(given, tuple(limits), tuple(default_limits))
+    terms = (*_RUNNING_TERMS, _READ_TERM) if reads else _RUNNING_TERMS
+    running = terms if measure == "running" else None
+    return _parsed(given, tuple(limits), tuple(default_limits), running)
 
 
 @lru_cache(maxsize=64)
 def _parsed(
-    names: tuple[str, ...], limits: tuple[str, ...], default_limits: tuple[Limit, ...]
+    names: tuple[str, ...],
+    limits: tuple[str, ...],
+    default_limits: tuple[Limit, ...],
+    running: tuple[str, ...] | None,
 ) -> Objective:
-    """Return the objective; a study asks for its own at many places."""
+    """Return the objective; a study asks for its own at many places.
+
+    `running` has the terms of `balanced` in a study of a running store.
+    """
     goals = tuple(map(_goal, names))
     _check_goals([goal.name for goal in goals])
     asked = tuple(parse_limit(text) for text in limits)
+    if running is not None:
+        goals = tuple(replace(g, terms=running) if g.name == "balanced" else g for g in goals)
+        _check_running(goals, asked)
     # With several objectives, the user wants to see what each costs the others.
     traded = {goal.name for goal in goals} if len(goals) > 1 else set()
     named = {limit.metric for limit in asked} | traded
@@ -261,12 +302,31 @@ def _parsed(
         for limit in default_limits
         if limit.metric not in named and not _lifts_latencies(lifted, limit)
     )
-    return Objective(goals, defaults + tuple(limit for limit in asked if limit.bound != inf))
+    found = defaults + tuple(limit for limit in asked if limit.bound != inf)
+    return Objective(goals, found, is_running=running is not None)
+
+
+def _check_running(goals: Sequence[Goal], limits: Sequence[Limit]) -> None:
+    """Raise UserError for what a study of a running store does not measure, or never changes."""
+    for key, name, metrics in (
+        *(("objective", goal.name, goal.metrics) for goal in goals),
+        *(("limits", limit.metric, (limit.metric,)) for limit in limits),
+    ):
+        if not _ONLY_FILLED.isdisjoint(metrics):
+            raise UserError(
+                f"{key}: {name!r} is not measured in a running store; use capacity_ops_s, or set "
+                'measure = "filled"'
+            )
+    if any(limit.metric == OVERLOAD for limit in limits):
+        raise UserError(
+            f"limits: the limit {OVERLOAD} <= 1 of a running store cannot be lifted or changed, "
+            f"because a store that cannot keep the rate is not comparable; remove {OVERLOAD}"
+        )
 
 
 def _lifts_latencies(lifted: Set[str], limit: Limit) -> bool:
     """Return whether the user removes all latencies that a default count has replaced."""
-    latencies = LATENCIES_BEFORE.get(limit.metric)
+    latencies = LATENCIES_BEFORE.get(limit.metric) if limit.probe else None
     return latencies is not None and lifted >= set(latencies)
 
 

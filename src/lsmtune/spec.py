@@ -27,7 +27,7 @@ from lsmtune.errors import UserError, unknown_word, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Config, Settings
-from lsmtune.limits import default_limits
+from lsmtune.limits import Measure, default_limits
 from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.own_tables import OWN_TABLE, unknown_key, with_own_table
@@ -40,10 +40,18 @@ from lsmtune.spec_defaults import (
     engine_problems,
     with_defaults,
 )
+from lsmtune.spec_measure import USUAL_RATE, check_measure
 from lsmtune.study_keys import DEFAULT_ENGINE, STUDY_KEYS, VERSION
 from lsmtune.tables import EngineSettings, Online, Screen, problem_text, study_name
-from lsmtune.trials import Base, Protocol
-from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scale, parse_size
+from lsmtune.trials import Base, Protocol, Running
+from lsmtune.units import (
+    VERSION_FORM,
+    is_version,
+    parse_duration_s,
+    parse_rate,
+    parse_scale,
+    parse_size,
+)
 from lsmtune.workloads import EngineName, Mix, Workload, whole_numbers
 
 BUDGET_KEYS = frozenset(
@@ -105,7 +113,11 @@ class StudySettings(BaseModel):
     base: str | None = Field(default=None, description=STUDY_KEYS["base"])
     family: str = Field(default="default", description=STUDY_KEYS["family"])
     cache: str | None = Field(default=None, description=STUDY_KEYS["cache"])
-    workload: Workload = Field(default=Workload(), description=STUDY_KEYS["workload"])
+    workload: Workload = Field(
+        default=Workload(name="overwrite"), description=STUDY_KEYS["workload"]
+    )
+    measure: Measure = Field(default="filled", description=STUDY_KEYS["measure"])
+    rate: str | None = Field(default=None, description=STUDY_KEYS["rate"])
     scale: str = Field(default="1/64", description=STUDY_KEYS["scale"])
     knobs: str = Field(default="", description=STUDY_KEYS["knobs"])
     objective: tuple[str, ...] = Field(default=(), description=STUDY_KEYS["objective"])
@@ -163,6 +175,11 @@ class StudySettings(BaseModel):
     def _workload_by_name(cls, given: Any) -> Any:
         return {"name": given} if isinstance(given, str) else given
 
+    @field_validator("rate", mode="before")
+    @classmethod
+    def _rate_as_text(cls, given: Any) -> Any:
+        return str(given) if type(given) in (int, float) else given
+
     @field_validator("objective", "warm_start", mode="before")
     @classmethod
     def _one_by_name(cls, given: Any) -> Any:
@@ -202,7 +219,7 @@ class StudySettings(BaseModel):
 
     @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
-        for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes"):
+        for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes", "given_rate"):
             getattr(self, text)  # raises UserError if it is wrong
         if self.memory is not None:
             parse_size(self.memory, "memory")
@@ -213,6 +230,7 @@ class StudySettings(BaseModel):
             )
         if (reason := refusal(self.engine, self.workload)) is not None:
             raise UserError(reason)
+        check_measure(self, ENGINES[self.engine])
         check_measured(self.engine, self.parsed_objective)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
@@ -239,6 +257,31 @@ class StudySettings(BaseModel):
         return None if self.budget is None else parse_duration_s(self.budget, "budget")
 
     @property
+    def is_running(self) -> bool:
+        """Whether trials measure a running store at a fixed rate."""
+        return self.measure == "running"
+
+    @property
+    def steps(self) -> Running | None:
+        """The steps of a trial of a running store, without a rate; None if trials fill a store."""
+        if not self.is_running:
+            return None
+        usual = Running(rate=None)
+        window_s = self.protocol.window_s or usual.window_s
+        return usual.model_copy(update={"window_s": window_s})
+
+    @property
+    def clocked_s(self) -> float:
+        """The time of a trial that the clock ends, whatever the config."""
+        steps = self.steps
+        return float(self.workload.duration_s or 0) if steps is None else steps.timed_s
+
+    @property
+    def given_rate(self) -> tuple[float, bool]:
+        """The rate of a running store, and whether it is a share of what the baseline can take."""
+        return parse_rate(self.rate or USUAL_RATE, "rate")
+
+    @property
     def versions(self) -> tuple[str, ...]:
         """Versions of RocksDB that an experiment compares, the baseline's first; else empty."""
         return compared_versions(self.sweep, self.rocksdb)
@@ -258,8 +301,11 @@ class StudySettings(BaseModel):
     @property
     def parsed_objective(self) -> Objective:
         """Objective with the limits of a new study."""
-        limits = default_limits(self.workload, self.engine)
-        return parse_objective(self.objective, self.limits, limits)
+        limits = default_limits(self.workload, self.engine, self.measure)
+        reads = bool(self.workload.definition.read_shares)
+        return parse_objective(
+            self.objective, self.limits, limits, measure=self.measure, reads=reads
+        )
 
     @property
     def fixed(self) -> Settings:

@@ -8,7 +8,8 @@ from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.objective import Objective
-from lsmtune.study_keys import VERSION
+from lsmtune.spec_measure import measure_defaults
+from lsmtune.study_keys import DEFAULT_ENGINE, VERSION
 from lsmtune.units import format_bytes, is_version, parse_size
 from lsmtune.workloads import WORKLOADS, EngineName, Workload
 
@@ -28,6 +29,8 @@ SYSTEM_KEYS = ("program", VERSION, "library")
 _NOT_ONLINE = {
     "limits": "checks no limits",
     "base_runs": "measures the baseline in windows",
+    "measure": "measures a running engine in windows",
+    "rate": "runs as fast as the engine can",
     "early_stop": "prunes no trial",
     "finalists": "repeats no config",
     "repeats": "repeats no config",
@@ -67,10 +70,11 @@ def with_defaults(given: Any) -> Any:
     if isinstance(load, Workload):
         load = load.model_dump()
     table = load if isinstance(load, Mapping) else {"name": load}
-    if "name" not in table and (asked_engine := _known(given)) is not None:
+    if "name" not in table and isinstance(given, Mapping):
+        asked_engine = _known(given) or DEFAULT_ENGINE
         table = {**table, "name": ENGINES[asked_engine].workload_names[0]}
         given = {**given, "workload": table}
-    name = table.get("name", "fillrandom")
+    name = table.get("name")
     if not isinstance(name, str) or name not in WORKLOADS:
         return given
     engine, usual = _known(given), usual_engine(name)
@@ -98,6 +102,7 @@ def with_defaults(given: Any) -> Any:
         asked |= {"knobs": "online", "objective": _TIMED}
     if given.get("until") is not None or given.get("budget") is not None:
         asked["trials"] = None
+    asked |= measure_defaults(entry, {**asked, **given}, table)
     return {**asked, **given}
 
 

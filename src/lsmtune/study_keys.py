@@ -31,6 +31,12 @@ STUDY_KEYS = {
     "cache of RocksDB.",
     "workload": "Workload of the trials: a name of `lsmtune workloads`, or in a study file a table "
     "with its parameters.",
+    "measure": "How a trial measures. `running` opens a copy of an existing store with the config, "
+    "overwrites each key, and measures at a fixed rate of operations. `filled` fills a store, "
+    "waits until compaction has ended, and reads. Default: running if RocksDB's library runs a "
+    "workload that writes into an existing store, else filled.",
+    "rate": "Rate of the operations on a running store: a share of what the baseline can take, "
+    "e.g. 50%, or a number of operations per second. Default: 50%.",
     "scale": "Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, caches, "
     "files and levels by 64, not the number of records. Default: 1/64, or the smallest scale at "
     "which the baseline keeps exact sizes.",
@@ -130,6 +136,7 @@ PROTOCOL_KEYS = {
     "wall_limit_s": "Maximum duration of a trial in seconds.",
     "silence_limit_s": "Number of seconds without activity of the engine after which lsmtune "
     "stops the trial.",
+    "window_s": "Duration of the measurement of a running store in seconds. Default: 6.",
 }
 """Keys of the table [protocol]."""
 

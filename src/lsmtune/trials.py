@@ -115,6 +115,7 @@ class Protocol(BaseModel):
     quiet_s: float = Field(default=0.25, gt=0, description=PROTOCOL_KEYS["quiet_s"])
     wall_limit_s: float = Field(default=3600, gt=0, description=PROTOCOL_KEYS["wall_limit_s"])
     silence_limit_s: float = Field(default=60, gt=0, description=PROTOCOL_KEYS["silence_limit_s"])
+    window_s: PositiveFloat | None = Field(default=None, description=PROTOCOL_KEYS["window_s"])
 
 
 class Origin(BaseModel):
@@ -175,6 +176,11 @@ class Running(BaseModel):
     capacity_s: PositiveFloat = 3.0
     calm_s: float = Field(default=2.0, ge=0)
     window_s: PositiveFloat = 6.0
+
+    @property
+    def timed_s(self) -> float:
+        """The time of the steps that the clock ends: all but the turn-over."""
+        return self.capacity_s + self.calm_s + self.window_s
 
 
 class TrialSpec(BaseModel):

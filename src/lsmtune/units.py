@@ -5,7 +5,7 @@ from contextlib import suppress
 from fractions import Fraction
 from math import isfinite
 
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, UserError
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -24,6 +24,8 @@ VERSION_FORM = (
     "write three or four numbers, such as 11.8.1; `lsmtune engines` lists the installed versions"
 )
 """What a text that is not a version should be."""
+_MOST_PERCENT, _MOST_RATE = 100.0, 1e9
+"""Bounds of a rate: a share of what the baseline can take, and operations per second."""
 _DURATION_FACTORS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -55,6 +57,20 @@ def parse_scale(text: str, what: str) -> Fraction:
     if not 0 < scale <= 1:
         raise UserError(what, f": invalid scale {text!r}; use e.g. 1/64, 1/8 or 1")
     return scale
+
+
+def parse_rate(text: str, what: str | Argument) -> tuple[float, bool]:
+    """Return a rate and whether it is a share: `50%` is (0.5, True), `5000` is (5000.0, False)."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
+    number = float(match[1]) if match else 0.0
+    is_share = match is not None and match[2] == "%"
+    if not 0 < number <= (_MOST_PERCENT if is_share else _MOST_RATE):
+        raise UserError(
+            what,
+            f": invalid rate {text!r}; use a share of what the baseline can take, e.g. 50%, or a "
+            "number of operations per second, e.g. 5000",
+        )
+    return (number / 100 if is_share else number), is_share
 
 
 def is_version(text: str) -> bool:

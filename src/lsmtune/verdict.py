@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from lsmtune.limits import Limit
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, Objective, log_deviation
-from lsmtune.stats import Interval, geometric_mean, of_several, ratio_interval
+from lsmtune.stats import Interval, of_several, ratio_interval
 
 Pair = tuple[Metrics, Metrics]
 """The metrics of winner and baseline, measured together with one workload seed."""
@@ -40,9 +40,9 @@ class LimitCheck(BaseModel):
     the state is "unknown" and `why` gives the reason. `limit` is the checked limit and
     `asked` the tighter one, if noise made a default bound grow. `deviation` is the reason for it:
     the standard deviation of the log of the metric between runs of the baseline, None if the bound
-    has not grown. `required` is False for a default limit on reads that only the read probe
-    makes: a gain can be claimed while it is undecided. `default` is False for one that the user
-    gave.
+    has not grown. `required` is False if a gain can be claimed while it is undecided: for a default
+    limit on reads that only the read probe makes, and for a default limit of a running store while
+    its `use` is at most 1. `default` is False for one that the user gave.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -74,8 +74,8 @@ class Verdict(BaseModel):
     `ratios` are winner / baseline; a metric that was zero or missing in a run has none. `goals`
     has the interval of each objective and `objective` that of their geometric mean, both turned
     so that below 1 is a gain. `claim` is "gain" only if the whole interval of `objective` is below
-    1, no interval in `goals` is entirely above 1, no limit is broken, and every limit is
-    kept except those of the read probe, which may be undecided. `better` and `worse` name the
+    1, no interval in `goals` is entirely above 1, and every `required` limit is kept, and no other
+    one is broken. `better` and `worse` name the
     objective's metrics whose own interval excludes 1. `from_zero` has the metrics that have no
     ratio because the baseline has 0 in all pairs, but the winner never: the winner's median.
     `notes` list what could not be judged.
@@ -100,7 +100,11 @@ class Verdict(BaseModel):
 
     @property
     def waits_for_constraints(self) -> bool:
-        """True if undecided limits are all that forbids a gain; more pairs may decide them."""
+        """True if undecided limits are all that forbids a gain; more pairs may decide them.
+
+        Limits that do not forbid a gain cost no pairs: in a running store, most of those that six
+        pairs leave undecided have a use near 1, and twelve pairs would leave them so.
+        """
         forbidding = [check.state for check in self.limits if check.forbids_gain]
         gains = self.objective.high < 1 and not self.lost_goals
         return gains and set(forbidding) == {"undecided"}
@@ -119,7 +123,7 @@ def lost_early(pairs: Sequence[Pair], objective: Objective) -> Verdict | None:
     limit has its own share of the error of 5 % (Bonferroni), so that a config with a gain is
     rarely given up. None while more pairs are needed.
     """
-    if not objective.by_intervals or len(pairs) < _FIRST_LOOK:
+    if len(pairs) < _FIRST_LOOK:
         return None
     looks = _LAST_LOOK - _FIRST_LOOK + 1
     sure = judge(pairs, objective, of_several(looks * (1 + len(objective.limits))))
@@ -142,10 +146,7 @@ def judge(pairs: Sequence[Pair], objective: Objective, confidence: float = CONFI
     }
     known = METRICS.among(name for pair in pairs for run in pair for name in run)
     ratios = {name: _ratio(name, pairs) for name in known if _has_ratio(name, pairs)}
-    check = _check if objective.by_intervals else _check_mean
-    limits = tuple(
-        check(limit, pairs, objective.most_pairs, confidence) for limit in objective.limits
-    )
+    limits = tuple(_check(limit, pairs, objective, confidence) for limit in objective.limits)
     asked = {name: ratios[name] for name in objective.metrics if name in ratios}
     gain = (
         overall.high < 1
@@ -205,12 +206,16 @@ def side_of(name: str, ratio: Interval) -> Side:
     return "better" if (ratio.low > 1) == higher else "worse"
 
 
-def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int, confidence: float) -> LimitCheck:
+def _check(
+    limit: Limit, pairs: Sequence[Pair], objective: Objective, confidence: float
+) -> LimitCheck:
     """Check a limit by the interval of its ratio."""
     noise = log_deviation(limit.metric, [[base for _, base in pairs]])
     values = [base[limit.metric] for _, base in pairs if limit.metric in base]
     middle = median(values) if values else None
-    checked = limit.grown(noise, max(most_pairs, len(pairs)), middle)
+    checked = limit
+    if not objective.is_running:
+        checked = limit.grown(noise, max(objective.most_pairs, len(pairs)), middle)
     uses = [checked.ratio(best, base) for best, base in pairs]
     if unknown := sum(map(isinf, uses)):
         return _unknown(limit, unknown, pairs)
@@ -220,6 +225,7 @@ def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int, confidence: flo
         state = "kept"
     elif found.low > 1:
         state = "broken"
+    is_open = objective.is_running and limit.default and found.median <= 1
     return LimitCheck(
         limit=str(checked),
         state=state,
@@ -228,18 +234,9 @@ def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int, confidence: flo
         high=found.high,
         asked=None if checked == limit else str(limit),
         deviation=None if checked == limit else noise,
-        required=not limit.probe,
+        required=not (limit.probe or is_open),
         default=limit.default,
     )
-
-
-def _check_mean(limit: Limit, pairs: Sequence[Pair], _: int, __: float) -> LimitCheck:
-    """Check a limit by the mean of its ratio, as lsmtune 0.2 did."""
-    uses = [limit.ratio(best, base) for best, base in pairs]
-    if unknown := sum(map(isinf, uses)):
-        return _unknown(limit, unknown, pairs)
-    use = geometric_mean(uses)
-    return LimitCheck(limit=str(limit), state="kept" if use <= 1 else "broken", use=use)
 
 
 def _unknown(limit: Limit, missing: int, pairs: Sequence[Pair]) -> LimitCheck:

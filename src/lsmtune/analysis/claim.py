@@ -11,11 +11,13 @@ from typing import Literal
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.full_memory import FullMemory
-from lsmtune.analysis.metric_rows import MetricRow, metric_rows
+from lsmtune.analysis.metric_rows import MetricRow, compared_runs, metric_rows
+from lsmtune.analysis.pace import Pace
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.steps import Step, next_steps
 from lsmtune.analysis.study_view import Change, OnlineCall, StudyView, TrialView
-from lsmtune.analysis.trades import Cost, Trade, costs_of
+from lsmtune.analysis.trades import Cost, Trade, costs_of, price_of
+from lsmtune.limits import OVERLOAD
 from lsmtune.objective import median_metrics
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.stats import Interval
@@ -23,8 +25,8 @@ from lsmtune.trials import Origin, Role
 from lsmtune.verdict import UNKNOWN, State, Verdict
 
 Status = Literal[
-    "gain", "no gain", "loss", "cannot be deployed", "not verified", "nothing found",
-    "not measured", "no search",
+    "gain", "gain with a price", "no gain", "loss", "cannot be deployed", "not verified",
+    "nothing found", "not measured", "no search",
 ]  # fmt: skip
 Reason = Literal[
     "constraint broken",
@@ -35,17 +37,20 @@ Reason = Literal[
     "objective unknown",
 ]
 
+GAINS: frozenset[Status] = frozenset(("gain", "gain with a price"))
+"""A gain is claimed, and there is a file to deploy."""
 _PRECISE = 0.05
 """Half width of the objective's interval that verification aims for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A verification of the same config at another scale."""
+    """A verification of the same config at another scale or rate; `rate` None: the study's."""
 
     scale: str
     status: Literal["gain", "no gain"]
     objective: Interval | None
+    rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +76,8 @@ class Claim:
     last change that online tuning kept. `reasons` explain why there is no gain. `objective` is the
     interval of the objective, winner / baseline; `value` is its estimate, also without
     verification. `failed` has the limits that are not kept and `failed_trial` the trial that
-    broke them; `undecided` has the limits on the read probe that neither a gain nor a loss
-    depends on. `judged_before_0_3`: the limits are those of lsmtune 0.2 and older.
+    broke them; `undecided` has the open limits, on which neither a gain nor a loss depends.
+    `price` has the metrics without a limit that are proven much worse, the worst first.
     `alternative` is the best config that keeps all limits; it is set if no gain is claimed
     and, before verification, only if a limit failed. `nearest` is the trial that came nearest
     to a win, if there is no winner; then `rows` compare it with the baseline, and `failed` has the
@@ -86,7 +91,9 @@ class Claim:
     says which changes of the winner were taken back. `trades` are better configs that break one
     default limit. `verdict` is that of the verification. `disturbed_of` is the number of disturbed
     runs of the verification, and of all its runs. `own_base`: the baseline is the user's file.
-    `rehearsal` is that of the files of the trial; with "cannot be deployed", it failed.
+    `rehearsal` is that of the files of the trial; with "cannot be deployed", it failed. `pace` is
+    the rate of a running store, `behind_s` how late the operations of the trial are at the end of
+    the window, and `blurred` the p99 metrics that this machine cannot judge.
     """
 
     study: str
@@ -113,7 +120,7 @@ class Claim:
     failed: tuple[Constraint, ...]
     failed_trial: int | None
     undecided: tuple[Constraint, ...]
-    judged_before_0_3: bool
+    price: tuple[Cost, ...]
     alternative: Alternative | None
     nearest: Alternative | None
     unfinished: bool
@@ -135,6 +142,9 @@ class Claim:
     disturbed_of: tuple[int, int] | None = None
     own_base: bool = False
     rehearsal: Rehearsal | None = None
+    pace: Pace | None = None
+    behind_s: float | None = None
+    blurred: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return study and status; all fields would be pages of text."""
@@ -176,18 +186,23 @@ class Claim:
     @property
     def gain(self) -> bool:
         """True if a gain is claimed."""
-        return self.status == "gain"
+        return self.status in GAINS
+
+    @property
+    def _scales_of_gains(self) -> list[str]:
+        """The other scales at which a gain is verified, at the rate of the study."""
+        return [o.scale for o in self.others if o.status == "gain" and o.rate is None]
 
     @property
     def scale_of_gain(self) -> str | None:
         """The scale of the verified gain; None for full size, or if a gain is verified there."""
-        at_full = any(o.scale == "1" and o.status == "gain" for o in self.others)
+        at_full = "1" in self._scales_of_gains
         return None if self.scale == "1" or at_full or not self.gain else self.scale
 
     @property
     def larger_scale(self) -> str | None:
         """The largest scale, larger than that of the search, at which a gain is verified."""
-        gains = [other.scale for other in self.others if other.status == "gain"]
+        gains = self._scales_of_gains
         gains += [self.scale] if self.gain else []
         larger = [s for s in gains if Fraction(s) > Fraction(self.search_scale)]
         return max(larger, key=Fraction, default=None)
@@ -238,7 +253,7 @@ def claim_of(view: StudyView) -> Claim:
         failed=failed,
         failed_trial=failed_trial,
         undecided=_undecided(rows) if best else (),
-        judged_before_0_3=not view.objective.by_intervals,
+        price=price_of(verdict),
         alternative=alternative,
         nearest=nearest,
         unfinished=view.is_interrupted,
@@ -249,7 +264,7 @@ def claim_of(view: StudyView) -> Claim:
         changes=view.changes or (online.kept if online else ()),
         online=online,
         not_deployable=best.not_deployable if best else (),
-        steps=next_steps(view, status, failed=bool(failed), other=other),
+        steps=next_steps(view, status, failed=_can_be_accepted(failed), other=other),
         undo=_undo(view, status),
         memory=view.memory,
         assumed_cache_bytes=view.assumed_cache_bytes,
@@ -260,6 +275,9 @@ def claim_of(view: StudyView) -> Claim:
         disturbed_of=verification.disturbed if verification else None,
         own_base=view.own_base,
         rehearsal=view.rehearsal,
+        pace=verification.pace if verification else view.pace,
+        behind_s=_behind_s(view),
+        blurred=view.blurred,
     )
 
 
@@ -267,7 +285,7 @@ def _within_limits(
     view: StudyView, status: Status, failed: Sequence[Constraint]
 ) -> Alternative | None:
     """Return the best config that keeps all limits; None if nobody needs to know it."""
-    settled = status in ("gain", "no search") or (status == "not verified" and not failed)
+    settled = status in GAINS or status == "no search" or (status == "not verified" and not failed)
     return None if settled else _alternative(view, view.best_within_limits)
 
 
@@ -285,7 +303,7 @@ def _number(view: StudyView) -> int | None:
 
 def _undo(view: StudyView, status: Status) -> str | None:
     """Return the command that writes the baseline's values, if the study has a file to deploy."""
-    if status != "gain" and not (view.online and view.online.kept):
+    if status not in GAINS and not (view.online and view.online.kept):
         return None
     undo = export_command(view.name, view.engine, trial=_picked(view), back=True)
     return undo + view.home_flag
@@ -296,7 +314,9 @@ def _status(view: StudyView, verdict: Verdict | None) -> Status:
         if verdict.claim == "gain" and view.rehearsal is not None and not view.rehearsal.passed:
             return "cannot be deployed"
         worse = verdict.objective != UNKNOWN and verdict.objective.low > 1
-        return "loss" if worse else verdict.claim
+        if worse or verdict.claim == "no gain":
+            return "loss" if worse else "no gain"
+        return "gain with a price" if price_of(verdict) else "gain"
     if view.best_trial is not None:
         return "not verified"
     if view.no_search is not None:
@@ -352,6 +372,17 @@ def _failed(
     return failed, compared.number if compared and failed else None
 
 
+def _can_be_accepted(failed: Sequence[Constraint]) -> bool:
+    """Return whether other limits would accept a trial: not if it cannot keep the rate."""
+    return bool(failed) and all(check.limit.metric != OVERLOAD for check in failed)
+
+
+def _behind_s(view: StudyView) -> float | None:
+    """Return how late the operations of the compared trial are at the end of the window."""
+    best = [view.nearest.trial.metrics] if view.nearest else compared_runs(view)[0]
+    return median_metrics(best).get("behind_s")
+
+
 def _undecided(rows: Sequence[MetricRow]) -> tuple[Constraint, ...]:
     """The undecided limits on which neither a gain nor a loss depends."""
     checks = (check for row in rows for check in row.constraints)
@@ -391,6 +422,7 @@ def _picked(view: StudyView) -> int | None:
 
 
 def _others(view: StudyView) -> Iterator[Scaled]:
-    for found in view.verifications[1:]:
-        objective = found.verdict.objective
-        yield Scaled(found.scale, found.verdict.claim, None if objective == UNKNOWN else objective)
+    for found in view.verifications:
+        if found is not view.verification:
+            objective = None if found.verdict.objective == UNKNOWN else found.verdict.objective
+            yield Scaled(found.scale, found.verdict.claim, objective, found.rate)

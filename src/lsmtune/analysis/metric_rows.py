@@ -42,6 +42,8 @@ def metric_rows(view: StudyView) -> Iterator[MetricRow]:
         best = [view.nearest.trial.metrics]
     constraints = _constraints(view, best, base)
     speed = "sustained_ops_s" if view.workload.kind == "write" else "throughput_ops_s"
+    if view.objective.is_running:
+        speed = "capacity_ops_s"
     roles: dict[str, RowRole] = dict.fromkeys(view.objective.metrics, "objective")
     for constraint in constraints:
         roles.setdefault(constraint.limit.metric, "constraint")

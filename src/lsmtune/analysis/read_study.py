@@ -11,6 +11,7 @@ from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.deploy import home_flag
 from lsmtune.analysis.full_memory import full_memory_of
 from lsmtune.analysis.hosts_used import hosts_of
+from lsmtune.analysis.pace import pace_of
 from lsmtune.analysis.simplification import simplification_of
 from lsmtune.analysis.study_view import (
     COMPARISON,
@@ -114,6 +115,13 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         own_base=spec.base is not None,
         rehearsal=None if number is None else history.rehearsal(number),
         hosts=hosts_of(home, study, history),
+        pace=pace_of(
+            (run for run in history.runs if run.verification_id is None),
+            history.base,
+            spec.workload,
+            given=history.has_own_rate,
+        ),
+        blurred=history.blurred,
     )
 
 

@@ -16,7 +16,7 @@ from lsmtune.units import parse_scale
 
 StepKind = Literal[
     "verify", "verify_larger", "verify_full_size", "verify_other", "deploy", "run_for_real",
-    "accept_trade",
+    "own_rate", "accept_trade",
     "search_more", "relax_constraint", "keep_baseline", "pick", "start", "start_on_hosts",
     "read_screening",
     "read_sweep",
@@ -25,8 +25,9 @@ StepKind = Literal[
 
 
 RUNS: frozenset[StepKind] = frozenset(
-    {"start", "start_on_hosts", "verify", "verify_larger", "verify_full_size", "verify_other"}
-)
+    {"start", "start_on_hosts", "verify", "verify_larger", "verify_full_size", "verify_other",
+     "own_rate"}
+)  # fmt: skip
 """Steps whose commands run the engine. They have no command if only a Python program has it."""
 _QUICK_S = 600.0
 """A verification that takes longer is not the next step."""
@@ -73,7 +74,7 @@ def _verifying_larger(view: StudyView, flag: str) -> Step:
     size.
     """
     here = parse_scale(view.scale, "scale")
-    done = max(parse_scale(found.scale, "scale") for found in view.verifications)
+    done = max(parse_scale(found.scale, "scale") for found in view.at_own_rate)
     seconds = _pairs_s(view)
     scales = [Fraction(1, 2**power) for power in range(10)]
     quick = [s for s in scales if s > done and seconds and seconds * s / here <= _QUICK_S]
@@ -166,12 +167,14 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
         yield _reading(view)
     elif status == "not verified":
         yield Step("verify", f"lsmtune verify {study}{flag}")
-    elif status == "gain":
+    elif status in ("gain", "gain with a price"):
         if view.is_simulated:
             yield Step("run_for_real")
         elif view.unverified_at_full_scale:
             yield _verifying_larger(view, flag)
         yield Step("deploy", export_command(view.name, view.engine, trial=picked))
+        if view.pace is not None and not view.pace.given:
+            yield Step("own_rate", f"lsmtune verify {study}{flag} --rate R")
     elif status == "nothing found" and view.trades:
         yield Step("accept_trade")
         yield Step("keep_baseline")

@@ -6,6 +6,7 @@ from typing import Any
 
 from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.hosts_used import HostUse
+from lsmtune.analysis.pace import Pace
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.trades import Trade
 from lsmtune.engine_traits import ENGINES, predicts
@@ -127,6 +128,7 @@ class VerificationView:
     """A verification: pairs of runs of winner and baseline, and their verdict.
 
     `disturbed` is the number of its runs that were disturbed and kept, and the number of all.
+    `pace` is the rate of a running store. `rate` is set if it is not that of the study.
     """
 
     scale: str
@@ -134,6 +136,8 @@ class VerificationView:
     pairs: tuple[Pair, ...]
     verdict: Verdict
     disturbed: tuple[int, int] | None = None
+    pace: Pace | None = None
+    rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +180,11 @@ class StudyView:
     the numbers of all trials with a verification. `home_flag` names the folder of
     the study in a command, see `home_flag` of deploy.py.
     `no_search` describes a study without a winner: a screening, an experiment, COMPARISON, ONLINE.
-    `verifications` are those of `best`: the newest of each scale, newest first. `front` has the
-    Pareto-optimal trials of several objectives, with medians. `trials` are in the order of their
-    end and include baseline, repeat and verification runs. `planned` is the maximum number of
-    trials of the search; None if only time limits it. `ended` says why the search has ended;
-    it is None before. `continuing` is the command that continues the search or the comparison of
+    `verifications` are those of `best`: the newest of each scale and rate, newest first.
+    `front` has the Pareto-optimal trials of several objectives, with medians. `trials` are in the
+    order of their end and include baseline, repeat and verification runs. `planned` is the maximum
+    number of trials of the search; None if only time limits it. `ended` says why the search has
+    ended; it is None before. `continuing` is the command that continues the search or the comparison of
     versions; None if the search has ended, or if there is no such command, for example because it
     needs the study file. `online` is None if online tuning has tried no change. `memory` is that of
     the full-size tree with the winner. `assumed_cache_bytes` is set if the user's file does not
@@ -190,7 +194,9 @@ class StudyView:
     `own_base`: the baseline is the user's file. `rehearsal` is that of the files of `best`.
     `families` are the column families of that file,
     the tuned one first. `hosts` are the hosts that were used; empty if all runs were on the machine
-    of the command.
+    of the command. `pace` is the rate of a running store, None if the trials fill a store.
+    `blurred` are the p99 metrics without a default limit, because the clients of this machine wake
+    too late.
     """
 
     name: str
@@ -235,11 +241,18 @@ class StudyView:
     own_base: bool = False
     rehearsal: Rehearsal | None = None
     hosts: tuple[HostUse, ...] = ()
+    pace: Pace | None = None
+    blurred: tuple[str, ...] = ()
 
     @property
     def verification(self) -> VerificationView | None:
-        """The newest verification of the winner."""
-        return self.verifications[0] if self.verifications else None
+        """The newest verification of the winner; None without one at the rate of the study."""
+        return next(iter(self.at_own_rate), None)
+
+    @property
+    def at_own_rate(self) -> tuple[VerificationView, ...]:
+        """The verifications at the rate of the study, newest first."""
+        return tuple(found for found in self.verifications if found.rate is None)
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -264,7 +277,7 @@ class StudyView:
     @property
     def unverified_at_full_scale(self) -> bool:
         """True if the winner was found at a smaller scale and is not verified at scale 1."""
-        return "1" not in (self.scale, *(found.scale for found in self.verifications))
+        return "1" not in (self.scale, *(found.scale for found in self.at_own_rate))
 
     @property
     def is_simulated(self) -> bool:

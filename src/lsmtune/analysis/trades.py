@@ -22,6 +22,12 @@ _LATENCY = re.compile(r"(.+)_(mean|p75|p999|p9999)_us")
 
 _ENOUGH = 6
 """This number of pairs proves a change from 0: by chance, one of 64 studies would show it."""
+_PRICED = re.compile(
+    r"write_amp|(live_sst|peak_space|memory)_bytes|cpu_us_per_op|capacity_ops_s|stall_s"
+    r"|get_data_blocks|get_missing_data_blocks|scan_sorted_runs|\w+_(p50|p99|p999)_us"
+)
+"""Metrics that users pay for: a gain that makes one of them much worse has a price."""
+_PRICE = 1.1
 LEAST_COST = 0.005
 """A smaller relative change costs nobody anything, also if it is proven."""
 
@@ -48,7 +54,7 @@ def trades(history: History, winner: Candidate | None) -> tuple[Trade, ...]:
     its verification says more.
     """
     objective = history.objective
-    if objective.pareto or not objective.is_cautious:
+    if objective.pareto:
         return ()
     scorer, verdicts, found = history.scorer, history.verdicts, dict[str, Trade]()
     value, runs = (1.0, len(scorer.base_runs)) if winner is None else (winner.value, winner.runs)
@@ -97,8 +103,12 @@ class Cost:
 
 def costs_of(verdict: Verdict | None) -> tuple[Cost, ...]:
     """Return the metrics that are proven worse by 0.5 % or more; of the same, one."""
-    if verdict is None:
-        return ()
+    costs = [] if verdict is None else _all_costs(verdict)
+    worse = {cost.metric for cost in costs}
+    return tuple(cost for cost in costs if not _is_told(cost.metric, worse))
+
+
+def _all_costs(verdict: Verdict) -> list[Cost]:
     found = {
         name: ratio
         for name, ratio in verdict.ratios.items()
@@ -111,11 +121,35 @@ def costs_of(verdict: Verdict | None) -> tuple[Cost, ...]:
         for name, value in verdict.from_zero.items()
         if METRICS[name].better == "lower" and verdict.pairs >= _ENOUGH
     }
-    worse = {*found, *added}
     ranked = sorted(found.items(), key=lambda item: -abs(log(item[1].median)))
-    costs = [*(Cost(name, None, value) for name, value in added.items()),
-             *(Cost(name, ratio) for name, ratio in ranked)]  # fmt: skip
-    return tuple(cost for cost in costs if not _is_told(cost.metric, worse))
+    return [
+        *(Cost(name, None, value) for name, value in added.items()),
+        *(Cost(name, ratio) for name, ratio in ranked),
+    ]
+
+
+def price_of(verdict: Verdict | None) -> tuple[Cost, ...]:
+    """Return the costs without a limit that are proven larger than a tenth, the worst first.
+
+    A limit says already how much of a metric may be lost.
+    """
+    if verdict is None:
+        return ()
+    limited = {check.limit.split()[0] for check in verdict.limits}
+    return tuple(
+        cost
+        for cost in _all_costs(verdict)
+        if _PRICED.fullmatch(cost.metric)
+        and cost.metric not in limited
+        and (cost.ratio is None or turned(cost.metric, cost.ratio).low > _PRICE)
+    )
+
+
+def turned(name: str, ratio: Interval) -> Interval:
+    """Return a ratio so that above 1 is worse for the metric."""
+    if METRICS[name].better == "lower":
+        return ratio
+    return Interval(1 / ratio.median, 1 / ratio.high, 1 / ratio.low)
 
 
 def _is_told(name: str, worse: set[str]) -> bool:

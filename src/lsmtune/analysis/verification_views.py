@@ -2,29 +2,44 @@
 
 from collections.abc import Sequence
 
+from lsmtune.analysis.pace import Pace, pace_of
 from lsmtune.analysis.study_view import VerificationView
-from lsmtune.store.records import StoredTrial
+from lsmtune.objective import median_metrics
+from lsmtune.store.records import StoredTrial, StoredVerification
 from lsmtune.study.history import History
 from lsmtune.trials import Role, Status
 
 
 def verifications_of(history: History, number: int | None) -> tuple[VerificationView, ...]:
-    """Return the trial's newest verification of each scale with enough pairs, newest first."""
-    by_scale: dict[str, VerificationView] = {}
+    """Return the trial's newest verification of each scale and rate, if its pairs are enough.
+
+    The newest is the first one.
+    """
+    found: dict[tuple[str, float | None], VerificationView] = {}
     for verification in reversed(history.verifications):
         role = None if number is None else verification.role_of(number)
         if role is None:
             continue
         verdict = history.verdict(verification, role)
-        if verdict is not None and verification.scale not in by_scale:
-            by_scale[verification.scale] = VerificationView(
+        place = verification.scale, verification.rate
+        if verdict is not None and place not in found:
+            found[place] = VerificationView(
                 verification.scale,
                 verification.workload,
                 tuple(history.pairs(verification, role)),
                 verdict,
                 _disturbed(history.runs_of_verification(verification), role),
+                _pace(history, verification),
+                verification.rate,
             )
-    return tuple(by_scale.values())
+    return tuple(found.values())
+
+
+def _pace(history: History, verification: StoredVerification) -> Pace | None:
+    base = median_metrics([base for _, base in history.pairs(verification)])
+    runs = history.runs_of_verification(verification)
+    given = history.has_own_rate or verification.rate is not None
+    return pace_of(runs, base, verification.workload, given=given)
 
 
 def _disturbed(trials: Sequence[StoredTrial], role: Role) -> tuple[int, int]:

@@ -6,12 +6,14 @@ from typing import Any
 
 from lsmtune.api.readiness import Ready, readiness
 from lsmtune.api.resolve import Resolved
-from lsmtune.api.run_time import RunTime, duration_s, measured_run_time, runs, time_text
+from lsmtune.api.run_time import RunTime, duration_s, expected_run_time, runs, time_text
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.metrics.options_file import families_in, family_document
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground, StudySettings
+from lsmtune.spec_measure import reason_filled
 from lsmtune.store.database import check_writable
 from lsmtune.study.guard import FEWEST
 from lsmtune.study.host_checks import disk_bytes, other_programs_percent
@@ -71,7 +73,7 @@ def plan(resolved: Resolved, home: Path, observer: Observer | None = None) -> Pl
     prepared = prepare(resolved.settings, home, observer, source=resolved.source)
     spec, space = prepared.spec, prepared.spaces.at()
     ready = tuple(readiness(spec, home, space, other_programs_percent()))
-    run = measured_run_time(spec, home, prepared.facts)
+    run = expected_run_time(spec, home, prepared.facts)
     return Plan(prepared.facts, prepared.spaces, home, ready, run)
 
 
@@ -97,6 +99,9 @@ def plan_document(found: Plan) -> dict[str, Any]:
         "engine_version": facts.version,
         "library": facts.origin and facts.origin.model_dump(),
         "workload": spec.workload.told,
+        "measure": None if is_online else spec.measure,
+        "why_filled": reason_filled(spec, ENGINES[spec.engine], ground.base.settings),
+        "rate": spec.rate,
         "scale": spec.scale,
         "base": spec.base,
         "base_notes": [*ground.base.notes, *ground.base.left_out],

@@ -184,6 +184,7 @@ def verify(
     num: int | None = None,
     trial: int | None = None,
     pairs: int | None = None,
+    rate: float | None = None,
     observer: Observer | None = None,
     cancel: threading.Event | None = None,
     accept_noise: bool = False,
@@ -196,7 +197,8 @@ def verify(
 
     `scale` and `num` are those of the study if they are not given; at another scale, the number of
     records grows with the tree. At least `pairs` pairs run, 6 or more; those of earlier calls with
-    the same scale and records count. The other arguments are those of `tune`.
+    the same scale, records and rate count. `rate` is another rate of a running store, in operations
+    per second. The other arguments are those of `tune`.
     """
     check(PATH, home=home)
     check(TEXT, study=study)
@@ -205,8 +207,9 @@ def verify(
     _check_running(observer, cancel, accept_noise, wait)
     _check_pairs(pairs)
     asked = verification.Verification(
-        study=study, trial=trial, scale=None if scale is None else str(scale), num=num, pairs=pairs
-    )
+        study=study, trial=trial, scale=None if scale is None else str(scale), num=num,
+        pairs=pairs, rate=None if rate is None else str(rate),
+    )  # fmt: skip
     with _called(observer, cancel, wait):
         done = verification.verify(
             asked, _home(home), observer, accept_noise=accept_noise, hosts=used

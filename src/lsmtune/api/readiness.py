@@ -7,7 +7,13 @@ from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import StudySettings
 from lsmtune.study import runner
-from lsmtune.study.enough_data import expected_flushes, per_flush, study_must_flush, too_few
+from lsmtune.study.enough_data import (
+    expected_flushes,
+    per_flush,
+    study_must_flush,
+    too_few,
+    turned_over,
+)
 from lsmtune.study.host_checks import busy_text, disk_bytes
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
@@ -41,7 +47,8 @@ def readiness(
 
 def _data(spec: StudySettings, space: KnobSpace) -> list[Ready]:
     flushed = per_flush(spec.engine, space.base)
-    flushes = None if spec.online else expected_flushes(spec.workload, flushed)
+    load = turned_over(spec, spec.workload)
+    flushes = None if spec.online else expected_flushes(load, flushed)
     if flushes is None:
         return []
     needed, often = spec.parsed_objective.needed, f"its memtables about {flushes:,.0f} times"
@@ -49,7 +56,7 @@ def _data(spec: StudySettings, space: KnobSpace) -> list[Ready]:
     if ok:
         text = f"large enough: the baseline flushes {often}"
     elif must:
-        text = f"TOO SMALL: {too_few(spec.workload, flushed, needed).with_flags()}"
+        text = f"TOO SMALL: {too_few(load, flushed, needed).with_flags()}"
     else:
         text = (
             f"large enough for this objective; write amplification is not measurable, because the "

@@ -24,7 +24,7 @@ from lsmtune.study.session import Session
 from lsmtune.study.verify import chosen
 from lsmtune.study.verify import verify as run_verification
 from lsmtune.system.host import free_bytes
-from lsmtune.units import format_bytes, format_duration, parse_scale
+from lsmtune.units import format_bytes, format_duration, parse_rate, parse_scale
 from lsmtune.workloads import Workload
 
 
@@ -32,7 +32,8 @@ from lsmtune.workloads import Workload
 class Verification:
     """What to verify. None: the winner, the study's scale, its records, as many pairs as needed.
 
-    At another scale, the number of records grows with the tree.
+    At another scale, the number of records grows with the tree. `rate` is another rate of a running
+    store: a number of operations per second.
     """
 
     study: str
@@ -40,6 +41,7 @@ class Verification:
     scale: str | None = None
     num: int | None = None
     pairs: int | None = None
+    rate: str | None = None
 
 
 def verify(
@@ -72,7 +74,8 @@ def verify(
                 _check_disk(plan, study.spec, opened)
             if scale != study.spec.scale:
                 observer.remark(plan_text(plan, scale))
-            run_verification(study, scale, workload, asked.trial, asked.pairs)
+            rate = _rate(study, asked)
+            run_verification(study, scale, workload, asked.trial, asked.pairs, rate=rate)
             _rehearse(study, asked.trial, observer)
         result = result_of(opened, study.record, asked.trial)
         winner = result if asked.trial is None else result_of(opened, study.record)
@@ -115,8 +118,23 @@ def _prepared(
 
 
 def _plan(study: Session, asked: Verification, scale: str, workload: Workload) -> VerificationPlan:
-    trial = chosen(study, asked.trial)
-    return verification_plan(study, trial, scale, workload, asked.pairs)
+    trial, rate = chosen(study, asked.trial), _rate(study, asked)
+    return verification_plan(study, trial, scale, workload, asked.pairs, rate=rate)
+
+
+def _rate(study: Session, asked: Verification) -> float | None:
+    """Return the other rate of a verification; None for the rate of the study."""
+    if asked.rate is None:
+        return None
+    where = Argument("rate")
+    if not study.spec.is_running:
+        raise UserError(
+            where, f": study {study.stored.name!r} fills its stores, so it has no rate; remove it"
+        )
+    rate, is_share = parse_rate(asked.rate, where)
+    if is_share:
+        raise UserError(where, f": invalid rate {asked.rate!r}; use operations per second")
+    return None if rate == study.stored.rate else rate
 
 
 def _workload_of(study: StoredStudy, scale: str, num: int | None) -> Workload:

@@ -120,6 +120,8 @@ Workload = Annotated[
 Records = Annotated[
     int | None, key_flag("workload.num", metavar="N", panel=_WORKLOAD, default="1000000")
 ]
+Measure = Annotated[str | None, key_flag("measure", metavar="running|filled", panel=_WORKLOAD)]
+Rate = Annotated[str | None, key_flag("rate", metavar="RATE", panel=_WORKLOAD)]
 Scale = Annotated[str | None, key_flag("scale", metavar="FRACTION", panel=_WORKLOAD)]
 
 Knobs = Annotated[str | None, key_flag("knobs", metavar="NAMES", panel=_GOAL)]

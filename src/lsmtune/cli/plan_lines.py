@@ -5,6 +5,7 @@ from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.report.text.baseline_text import baseline_lines, cache_lines, online_lines
 from lsmtune.report.text.plan_text import (
     limits_text,
+    measure_facts,
     memory_facts,
     online_facts,
     range_rows,
@@ -24,6 +25,7 @@ def plan_lines(found: Plan, *, verbose: bool = False) -> list[str]:
         ("engine", f"{spec.engine} {facts.version}"),
         *([("", facts.origin.text)] if facts.origin else []),
         *workload_facts(spec),
+        *measure_facts(spec, ground.base.settings),
         ("baseline", spec.base or "the defaults of the engine"),
         *(("", line) for line in baseline_lines(ground.base, verbose=verbose)),
         *(("", line) for line in cache_lines(found.spaces)),

@@ -19,9 +19,11 @@ from lsmtune.cli.flags import (
     Json,
     Knobs,
     Library,
+    Measure,
     Memory,
     NewStudy,
     OnHosts,
+    Rate,
     Records,
     RocksDBVersion,
     Scale,
@@ -59,6 +61,8 @@ def screen(
     cache: Cache = None,
     workload: Workload = None,
     num: Records = None,
+    measure: Measure = None,
+    rate: Rate = None,
     scale: Scale = None,
     knobs: Knobs = None,
     memory: Memory = None,
@@ -94,6 +98,7 @@ def screen(
 
     keys: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
+        "measure": measure, "rate": rate,
         "memory": memory, "trials": trials, "study": study, "seed": seed,
         "program": program, VERSION: rocksdb, "library": library,
     }  # fmt: skip

@@ -24,6 +24,7 @@ from lsmtune.cli.flags import (
     Knobs,
     Library,
     Limits,
+    Measure,
     Memory,
     NewBaseline,
     NewStore,
@@ -34,6 +35,7 @@ from lsmtune.cli.flags import (
     Online,
     Optimizer,
     Pairs,
+    Rate,
     Records,
     RocksDBVersion,
     Scale,
@@ -75,6 +77,8 @@ def tune(
     cache: Cache = None,
     workload: Workload = None,
     num: Records = None,
+    measure: Measure = None,
+    rate: Rate = None,
     scale: Scale = None,
     knobs: Knobs = None,
     objective: Objectives = None,
@@ -109,7 +113,7 @@ def tune(
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
 
-    By default, it runs fillrandom on RocksDB. `--study NAME` continues a study.
+    By default, it runs overwrite on RocksDB. `--study NAME` continues a study.
     """
     from lsmtune.api.resolve import Request
 
@@ -119,6 +123,7 @@ def tune(
         "until": until, "deploy_cores": deploy_cores, "simplify": simplify, "limits": limit or None,
         "budget": budget, "warm_start": warm_start or None, "trials": trials, "program": program,
         "scale": scale, "optimizer": optimizer, "objective": objective or None, "knobs": knobs,
+        "measure": measure, "rate": rate,
         "new_store": new_store or None, "one_way": one_way or None,
     }  # fmt: skip
     request = Request(

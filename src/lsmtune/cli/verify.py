@@ -51,6 +51,10 @@ def verify(
     num: Annotated[
         int | None, typer.Option(help="Number of records [those of the study, times the scale].")
     ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(help="Rate of a running store in operations per second [that of the study]."),
+    ] = None,
     trial: OtherTrial = None,
     rocksdb: Versions = None,
     pairs: Pairs = None,
@@ -73,6 +77,9 @@ def verify(
     and operations. The time grows in the same way. An interrupted verification continues with the
     same command.
 
+    With --rate, lsmtune measures at another rate, such as that of your own store. With --scale, the
+    rate in operations per second stays.
+
     With --rocksdb, lsmtune runs winner and baseline on the study's version of RocksDB and on the
     named versions. The result shows whether an upgrade helps, and whether the winner is still
     better than the baseline.
@@ -80,7 +87,7 @@ def verify(
     if rocksdb:
         given = {
             "--scale": scale, "--num": num, "--pairs": pairs, "--dry-run": dry_run or None,
-            "--hosts": hosts,
+            "--hosts": hosts, "--rate": rate,
         }  # fmt: skip
         _compare_versions(
             study, trial, rocksdb, given, home, accept_noise=accept_noise, as_json=as_json
@@ -88,7 +95,7 @@ def verify(
         return
     from lsmtune.api.verify import Verification
 
-    asked = Verification(study=study, trial=trial, scale=scale, num=num, pairs=pairs)
+    asked = Verification(study=study, trial=trial, scale=scale, num=num, pairs=pairs, rate=rate)
     if dry_run:
         _print_plan(asked, home, as_json=as_json)
         return

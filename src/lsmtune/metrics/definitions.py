@@ -55,7 +55,8 @@ _ALL = "write read mixed"
 _WRITES, _SPACE, _TIME = "writes and compactions", "space", "time and throughput"
 _LATENCY, _TRANSACTIONS = "latency", "transactions"
 _READS, _MACHINE = "reads and caches", "CPU, memory and disk"
-_RUNNING = "running store"
+RUNNING = "running store"
+"""Group of the metrics that only a trial of a running store has."""
 
 
 def _on(**kinds: str) -> Mapping[str, tuple[str, ...]]:
@@ -229,46 +230,46 @@ _BUILT_IN = (
     Metric("capacity_ops_s", "ops/s", "higher",
            "operations per second that the store can take: those of all clients without a limit,"
            " less what the store owes in compactions at the end",
-           label="capacity", group=_RUNNING,
+           label="capacity", group=RUNNING,
            shown=_on(progress="write mixed", importance="write mixed", sweep="write mixed")),
     Metric("cpu_us_per_op", "us", "lower",
            "CPU time of the store per operation: background threads, and the clients inside its"
            " calls; waiting does not count",
-           label="CPU per operation", group=_RUNNING,
+           label="CPU per operation", group=RUNNING,
            shown=_on(importance="write mixed", sweep="write mixed")),
     Metric("read_cost", "ratio", "lower",
            "work of the reads of the workload: the product of data blocks per get + 0.25, data"
            " blocks per get of a missing key + 0.25 and sorted runs per scan + 1, each to the"
            " power of its share of the reads",
-           label="read cost", group=_RUNNING),
+           label="read cost", group=RUNNING),
     Metric("overload", "ratio", "lower",
            "how far the store is from keeping the rate: 1 or less keeps it. The larger one of"
            " behind_s / 2 % of the window, and growth of the owed compactions / a tenth of the"
            " written bytes; 0.5 if it is less",
-           label="overload", group=_RUNNING),
+           label="overload", group=RUNNING),
     Metric("behind_s", "s", "lower",
            "median time by which operations began late in the last quarter of the window",
-           label="lateness", group=_RUNNING),
+           label="lateness", group=RUNNING),
     Metric("level0_files", "files", "lower",
            "files of level 0, mean over the window",
-           label="files of level 0", group=_RUNNING),
+           label="files of level 0", group=RUNNING),
     Metric("pending_bytes", "bytes", "lower",
            "bytes that compactions still have to write, mean over the window",
-           label="owed compactions", group=_RUNNING),
+           label="owed compactions", group=RUNNING),
     Metric("memtable_bytes", "bytes", "lower",
            "memory of memtables, mean over the window",
-           label="memory of memtables", group=_RUNNING),
+           label="memory of memtables", group=RUNNING),
     Metric("old_percent", "%", None,
            "share of the live bytes at the end of the window in files that are older than the"
            " opening of the store with the config",
-           label="share of the baseline's files", group=_RUNNING),
+           label="share of the baseline's files", group=RUNNING),
     Metric("wakeup_p99_us", "us", None,
            "p99 of the time from the due time of an operation to its begin, of operations that"
            " found no queue: the delay of the machine, not of the store",
-           label="p99 wake-up delay", group=_RUNNING),
+           label="p99 wake-up delay", group=RUNNING),
     Metric("driver_cpu_percent", "%", None,
            "CPU time of lsmtune's driver outside the store, as a share of the usable cores",
-           label="CPU use of the driver", group=_RUNNING),
+           label="CPU use of the driver", group=RUNNING),
     Metric("compaction_cpu_s", "s", "lower",
            "CPU time of compactions",
            label="CPU time of compactions", group=_MACHINE),

@@ -219,7 +219,9 @@ def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
 
 def _runs_text(view: StudyView) -> str:
     if view.verification is not None:
-        return f"medians over {counted(len(view.verification.pairs), 'pair')} of runs"
+        pairs = f"medians over {counted(len(view.verification.pairs), 'pair')} of runs"
+        pace = view.verification.pace
+        return pairs if pace is None else f"{pairs}, each a mean over the window of a running store"
     best = view.best_trial
     runs = sum(
         trial.role in (Role.TRIAL, Role.REPEAT)

@@ -1,6 +1,6 @@
 """Notes at the top of an exported file: lines about a claim, in ASCII."""
 
-from lsmtune.analysis.claim import Claim
+from lsmtune.analysis.claim import GAINS, Claim
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.report.text.claim_text import SIMULATED, failure_text, ratio_words
 from lsmtune.report.text.memory_text import small_tree_text
@@ -37,7 +37,8 @@ def _engine_note(claim: Claim) -> str:
 def _result_notes(claim: Claim) -> list[str]:
     if claim.status == "not verified":
         return ["This config is not verified in pairs of runs."]
-    result = {"gain": "Verified gain", "loss": "Verified loss"}.get(claim.status, "No gain")
+    gains = {status: f"Verified {status}" for status in (*GAINS, "loss")}
+    result = gains.get(claim.status, "No gain")
     rows = [ratio_words(row) for row in claim.rows if row.role == "objective"]
     return [
         f"{result}: {counted(claim.pairs, 'pair')} of runs at scale {claim.scale}.",

@@ -92,7 +92,7 @@ def _findings(view: StudyView) -> Iterator[Finding]:
 
 
 def _by_scale(view: StudyView) -> list[VerificationView]:
-    return sorted(view.verifications, key=lambda found: Fraction(found.scale))
+    return sorted(view.at_own_rate, key=lambda found: Fraction(found.scale))
 
 
 def _carries(view: StudyView) -> str:

@@ -1,5 +1,6 @@
 """The JSON document of a study, made from its claim."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,7 +11,7 @@ from lsmtune.analysis.hosts_used import HostUse
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
-from lsmtune.analysis.trades import Trade
+from lsmtune.analysis.trades import Cost, Trade, price_of
 from lsmtune.metrics.options_file import family_document
 from lsmtune.objective import median_metrics
 from lsmtune.report.text.headline_text import headline_of
@@ -24,6 +25,8 @@ def show_document(view: StudyView, claim: Claim | None = None) -> dict[str, Any]
         "engine_version": view.engine_version,
         "library": view.origin and view.origin.model_dump(),
         "family": family_document(view.families),
+        "measure": "running" if view.objective.is_running else "filled",
+        "rate": view.pace and asdict(view.pace),
         "objective": view.objective.name,
         "goals": [goal.name for goal in view.objective.goals],
         "limits": [str(limit) for limit in view.objective.limits],
@@ -106,10 +109,13 @@ def _ended(trial: TrialView) -> dict[str, Any]:
 
 def _verification(verification: VerificationView) -> dict[str, Any]:
     verdict = verification.verdict
+    price = _price(price_of(verdict))
     return {
         "scale": verification.scale,
         "pairs": verdict.pairs,
-        "claim": verdict.claim,
+        "claim": "gain with a price" if price and verdict.claim == "gain" else verdict.claim,
+        "price": price,
+        "rate": verification.pace and asdict(verification.pace),
         "objective": asdict(verdict.objective),
         "goals": {name: asdict(goal) for name, goal in verdict.goals.items()},
         "ratios": {name: asdict(ratio) for name, ratio in verdict.ratios.items()},
@@ -139,7 +145,9 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "failed": [_constraint_document(check) for check in claim.failed],
         "failed_trial": claim.failed_trial,
         "undecided": [_constraint_document(check) for check in claim.undecided],
-        "judged_by": "means" if claim.judged_before_0_3 else "intervals",
+        "price": _price(claim.price),
+        "rate": claim.pace and asdict(claim.pace),
+        "blurred": list(claim.blurred),
         "alternative": claim.alternative and _other_document(claim.alternative),
         "nearest": claim.nearest and _other_document(claim.nearest),
         "next": [asdict(step) for step in claim.steps],
@@ -149,6 +157,20 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "rehearsal": claim.rehearsal
         and {**claim.rehearsal.model_dump(mode="json"), "passed": claim.rehearsal.passed},
     }
+
+
+def _price(price: Sequence[Cost]) -> list[dict[str, Any]]:
+    """Return what a gain costs; the metric that was 0 has no ratio but a value."""
+    return [
+        {
+            "metric": cost.metric,
+            "ratio": cost.ratio and cost.ratio.median,
+            "low": cost.ratio and cost.ratio.low,
+            "high": cost.ratio and cost.ratio.high,
+            "value": cost.value,
+        }
+        for cost in price
+    ]
 
 
 def _trade(trade: Trade) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def _search_text(view: StudyView) -> Iterator[str]:
 def _scale_text(view: StudyView) -> str:
     if view.no_search is not None:
         return f"all runs at scale {view.scale}"
-    searched, scales = f"searched at {view.scale}", [v.scale for v in view.verifications]
+    searched, scales = f"searched at {view.scale}", [v.scale for v in view.at_own_rate]
     return f"{searched}, verified at {listed(scales)}" if scales else searched
 
 

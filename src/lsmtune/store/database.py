@@ -1,4 +1,4 @@
-"""The database file of a home: how it is opened, and the steps that bring it to this format.
+"""The database file of a home: its tables, and how it is opened.
 
 It is opened for reading, and changed only by what changes a study.
 """
@@ -13,15 +13,25 @@ from lsmtune.errors import Argument, UserError
 APPLICATION_ID = 0x6C736D74
 """The number in the header of an SQLite file that says it is a database of lsmtune ("lsmt")."""
 
-MIGRATIONS: tuple[str, ...] = (
-    """
+FORMAT = 11
+"""The number of this format, in the header of the file."""
+
+LAST_READER = "lsmtune 0.2.0 (commit dff3aab2)"
+"""The last version that reads the formats before this one."""
+
+_SCHEMA = """
     CREATE TABLE study (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
         created_at TEXT NOT NULL,
-        spec TEXT NOT NULL,          -- JSON of the study's settings
-        engine TEXT NOT NULL,        -- JSON of what the engine says of itself
-        host TEXT NOT NULL           -- JSON of the machine's facts
+        spec TEXT NOT NULL,          -- JSON of the settings
+        engine TEXT NOT NULL,        -- JSON of what the engine says of itself, and of the baseline
+        host TEXT NOT NULL,          -- JSON of the facts of the machine
+        constraints TEXT NOT NULL,   -- JSON of the limits by which the study is judged
+        rule TEXT,                   -- JSON of the rule of sizes, NULL for published studies
+        rate REAL,                   -- operations per second of a running store
+        ended TEXT,                  -- why the search has ended, in words, NULL while it goes on
+        simplified TEXT              -- JSON of the simplification, NULL before it
     );
     CREATE TABLE verification (
         id INTEGER PRIMARY KEY,
@@ -29,7 +39,10 @@ MIGRATIONS: tuple[str, ...] = (
         created_at TEXT NOT NULL,
         best_trial INTEGER NOT NULL, -- number of the trial that is verified
         scale TEXT NOT NULL,
-        workload TEXT NOT NULL       -- JSON
+        workload TEXT NOT NULL,      -- JSON
+        rate REAL,                   -- another rate than that of the study
+        raw_trial INTEGER,           -- number of the winner before its simplification
+        rehearsals TEXT              -- JSON of the rehearsals, by the number of the trial
     );
     CREATE TABLE trial (
         id INTEGER PRIMARY KEY,
@@ -44,48 +57,12 @@ MIGRATIONS: tuple[str, ...] = (
         started_at TEXT NOT NULL,
         duration_s REAL NOT NULL,
         evidence TEXT NOT NULL,      -- folder below the home's evidence folder
+        host TEXT,                   -- NULL for runs of this process
+        attempt TEXT,                -- its name on the host
+        asked TEXT,                  -- JSON: what the optimizer knew when it asked
         UNIQUE (study_id, number)
     );
-    """,
-    # The preset that was called "all" when there were no more knobs is "core" now.
-    """
-    UPDATE study SET spec = json_set(spec, '$.knobs', 'core')
-    WHERE json_extract(spec, '$.knobs') = 'all';
-    """,
-    # Why the search has ended, in words; NULL while it goes on.
-    """
-    ALTER TABLE study ADD COLUMN ended TEXT;
-    """,
-    # The limits by which the study is judged, as JSON; NULL for studies of lsmtune 0.2 and
-    # older, which had other default limits and another rule.
-    """
-    ALTER TABLE study ADD COLUMN constraints TEXT;
-    """,
-    # The preset "core" of RocksDB lost the options that production systems leave alone.
-    """
-    UPDATE study SET spec = json_set(spec, '$.knobs', 'core-0.2')
-    WHERE json_extract(spec, '$.knobs') = 'core'
-    AND coalesce(json_extract(spec, '$.engine'), 'rocksdb') IN ('rocksdb', 'simulated');
-    """,
-    # The rule by which the study sizes its trials, as JSON; NULL for studies of lsmtune 0.2 and
-    # older, and for published ones.
-    """
-    ALTER TABLE study ADD COLUMN rule TEXT;
-    """,
-    # The result of a simplification, as JSON; NULL before it. And the trial that it began with,
-    # which also runs in a verification of the simple config.
-    """
-    ALTER TABLE study ADD COLUMN simplified TEXT;
-    ALTER TABLE verification ADD COLUMN raw_trial INTEGER;
-    """,
-    # Many hosts: where a trial ran, in which attempt, and what the optimizer knew when it asked
-    # (JSON: the number of stored runs, and the pending configs). NULL for runs of this process.
-    # And the attempts that are under way on hosts.
-    """
-    ALTER TABLE trial ADD COLUMN host TEXT;
-    ALTER TABLE trial ADD COLUMN attempt TEXT;
-    ALTER TABLE trial ADD COLUMN asked TEXT;
-    CREATE TABLE open_run (
+    CREATE TABLE open_run (          -- the attempts that are under way on hosts
         attempt TEXT PRIMARY KEY,
         study_id INTEGER NOT NULL REFERENCES study (id),
         host TEXT NOT NULL,
@@ -96,10 +73,7 @@ MIGRATIONS: tuple[str, ...] = (
         asked TEXT NOT NULL,         -- JSON, as that of a trial
         started_at TEXT NOT NULL
     );
-    """,
-    # The attempts that hosts lost: each once, with its last loss.
-    """
-    CREATE TABLE lost_run (
+    CREATE TABLE lost_run (          -- the attempts that hosts lost: each once, with its last loss
         attempt TEXT PRIMARY KEY,
         study_id INTEGER NOT NULL REFERENCES study (id),
         host TEXT NOT NULL,
@@ -107,52 +81,46 @@ MIGRATIONS: tuple[str, ...] = (
         started_at TEXT NOT NULL,
         ended_at TEXT NOT NULL,      -- when it was known to be lost
         reason TEXT NOT NULL,
-        back_at TEXT                 -- when its host came back with it (NULL: it did not)
+        back_at TEXT                 -- when its host came back with it, if it did
     );
-    """,
-    # The rehearsals of the files of a verification, as JSON by the number of the trial.
-    """
-    ALTER TABLE verification ADD COLUMN rehearsals TEXT;
-    """,
-)
+"""
 
 
-def check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise UserError if a newer lsmtune made the database."""
-    if (version := _version(connection)) > len(MIGRATIONS):
+def _check_format(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise UserError if another lsmtune made the database, in another format."""
+    if (version := _version(connection)) > FORMAT:
         raise UserError(
             f"{path}: a newer lsmtune wrote this file in format {version}, and this lsmtune reads "
-            f"only formats up to {len(MIGRATIONS)}; upgrade lsmtune"
+            f"only format {FORMAT}; upgrade lsmtune"
+        )
+    if version < FORMAT:
+        raise UserError(
+            f"{path}: an older lsmtune wrote this file in format {version}, and this lsmtune reads "
+            f"only format {FORMAT}; read it with {LAST_READER}, or name a new folder with ",
+            Argument("home"),
         )
 
 
-def is_newest(connection: sqlite3.Connection) -> bool:
-    """Return whether the database has the newest format."""
-    return _version(connection) == len(MIGRATIONS)
-
-
-def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring the database to the newest version; UserError when it is newer than this lsmtune."""
-    while (version := _version(connection)) != len(MIGRATIONS):
-        check_version(connection, path)
-        _step(connection, version)
-    # Homes of lsmtune 0.2 and older have none.
-    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-
-
-def _step(connection: sqlite3.Connection, version: int) -> None:
+def _create(connection: sqlite3.Connection) -> None:
+    """Make the tables of an empty file."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if _version(connection) == version:  # otherwise another process has done it meanwhile
-            for statement in MIGRATIONS[version].split(";"):
+        if _is_empty(connection):  # otherwise another process has made them meanwhile
+            for statement in _SCHEMA.split(";"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {version + 1}")
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
     except BaseException:
         connection.rollback()
         raise
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    """Return whether the file has nothing: it is new, or was cut off while it was made."""
+    # One statement, so that all facts are from before or after a change of another process.
+    ident, version, names = connection.execute(_FACTS).fetchone()
+    return ident == version == 0 and not names
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -189,37 +157,25 @@ def check_writable(path: Path) -> None:
 def open_to_read(database: Path) -> sqlite3.Connection:
     """Open the database of a home without changing its tables and rows.
 
-    A database in an older format is read through a copy in memory. UserError if lsmtune did not
-    make the file or a newer lsmtune made it; sqlite3.Error if the file is damaged.
+    UserError if lsmtune did not make the file, or made it in another format; sqlite3.Error if the
+    file is damaged.
     """
     connection = _connect(database)
     try:
         # In its own read-only mode, SQLite leaves files in the folder when it closes the database.
         connection.execute("PRAGMA query_only = ON")
         _check_is_ours(connection, database)
-        check_version(connection, database)
-        if is_newest(connection):
-            return connection
-        copy = sqlite3.connect(":memory:", isolation_level=None)
-        try:
-            copy.row_factory = sqlite3.Row
-            connection.backup(copy)
-            migrate(copy, database)
-            copy.execute("PRAGMA query_only = ON")
-        except BaseException:
-            copy.close()
-            raise
-        connection.close()
-        return copy
+        _check_format(connection, database)
     except BaseException:
         connection.close()  # it may hold a lock
         raise
+    return connection
 
 
 def open_to_write(database: Path) -> sqlite3.Connection:
-    """Open the database of a home, or make it, in the newest format.
+    """Open the database of a home, or make it.
 
-    UserError if lsmtune did not make the file or a newer lsmtune made it; sqlite3.Error if the
+    UserError if lsmtune did not make the file, or made it in another format; sqlite3.Error if the
     file is damaged or cannot be written.
     """
     connection = _connect(database)
@@ -227,7 +183,9 @@ def open_to_write(database: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA query_only = ON")
         _check_is_ours(connection, database)
         connection.execute("PRAGMA query_only = OFF")
-        migrate(connection, database)
+        if _is_empty(connection):
+            _create(connection)
+        _check_format(connection, database)
         with suppress(sqlite3.OperationalError):  # another one is opening it, and does the same
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -255,14 +213,11 @@ def _uri(database: Path) -> str:
 def _check_is_ours(connection: sqlite3.Connection, database: Path) -> None:
     """Raise UserError for a database of another program.
 
-    Homes of lsmtune 0.2 and older have no application id; their tables tell. One that was cut off
-    while it was made has nothing at all.
+    Homes of lsmtune 0.2 and older have no application id; their tables tell.
     """
-    # One statement, so that all facts are from before or after a change of another process.
-    ident, version, names = connection.execute(_FACTS).fetchone()
+    ident, _, names = connection.execute(_FACTS).fetchone()
     tables = set((names or "").split(","))
-    is_empty = not names and version == 0
-    if ident == APPLICATION_ID or (ident == 0 and (is_empty or tables >= _TABLES)):
+    if ident == APPLICATION_ID or (ident == 0 and tables >= _TABLES) or _is_empty(connection):
         return
     raise UserError(
         f"{database}: lsmtune did not make this database; name a new or empty folder with ",

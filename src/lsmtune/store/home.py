@@ -218,6 +218,11 @@ class Home:
         self._write("UPDATE study SET spec = ? WHERE id = ?", (json.dumps(spec), study.id))
         return replace(study, spec=spec)
 
+    def update_rate(self, study: StoredStudy, rate: float) -> StoredStudy:
+        """Keep the rate of a running study."""
+        self._write("UPDATE study SET rate = ? WHERE id = ?", (rate, study.id))
+        return replace(study, rate=rate)
+
     def update_simplified(self, study: StoredStudy, found: Simplified) -> StoredStudy:
         """Store the result of a simplification."""
         values = found.model_dump_json(), study.id
@@ -304,13 +309,18 @@ class Home:
         scale: str,
         workload: Workload,
         raw_trial: int | None = None,
+        *,
+        rate: float | None = None,
     ) -> StoredVerification:
-        """Begin a verification of a trial, with the winner before its simplification or alone."""
+        """Begin a verification of a trial, with the winner before its simplification or alone.
+
+        `rate` is another rate than that of the study.
+        """
         self._write(
             "INSERT INTO verification "
-            "(study_id, created_at, best_trial, scale, workload, raw_trial) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (study.id, now_text(), best_trial, scale, workload.model_dump_json(), raw_trial),
+            "(study_id, created_at, best_trial, scale, workload, raw_trial, rate) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (study.id, now_text(), best_trial, scale, workload.model_dump_json(), raw_trial, rate),
         )
         return self.verifications(study)[-1]
 

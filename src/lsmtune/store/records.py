@@ -33,10 +33,10 @@ from lsmtune.workloads import Workload
 class StoredStudy:
     """A study: its settings and facts as the JSON objects that were stored.
 
-    `constraints` are those that the study is judged by; None for a study of lsmtune 0.2 or
-    older. `ended` says why its search has ended; None while it goes on. `stored_rule` is the rule
-    by which it sizes its trials; None for the rule of lsmtune 0.2. `simplified` is the result of
-    its simplification.
+    `constraints` are those that the study is judged by. `ended` says why its search has ended; None
+    while it goes on. `stored_rule` is the rule by which it sizes its trials; None for a published
+    study. `simplified` is the result of its simplification. `rate` is that of a running store in
+    operations per second; None before it is known.
     """
 
     id: int
@@ -45,17 +45,17 @@ class StoredStudy:
     spec: dict[str, Any]
     engine: dict[str, Any]
     host: dict[str, Any]
-    constraints: tuple[dict[str, Any], ...] | None = None
+    constraints: tuple[dict[str, Any], ...]
     ended: str | None = None
     stored_rule: dict[str, Any] | None = None
     simplified: Simplified | None = None
+    rate: float | None = None
 
     @property
     def rule(self) -> SizeRule | None:
         """The rule by which the study sizes its trials; UserError if lsmtune cannot have stored it.
 
-        None for a study of lsmtune 0.2 or older, for a published one, and for an engine whose
-        trials have full size.
+        None for a published study, and for an engine whose trials have full size.
         """
         if self.stored_rule == FULL_SIZE:
             return None
@@ -203,6 +203,7 @@ class StoredTrial:
 class StoredVerification:
     """A verification: which trial, at which scale, under which load.
 
+    `rate` is another rate than that of the study, in operations per second; None: the study's.
     `raw_trial` is the winner before its simplification, if it runs too. `rehearsals` are those of
     the files of its trials, by the number of the trial.
     """
@@ -213,6 +214,11 @@ class StoredVerification:
     workload: Workload
     raw_trial: int | None = None
     rehearsals: Mapping[int, Rehearsal] = field(default_factory=dict)
+    rate: float | None = None
+
+    def is_at(self, scale: str) -> bool:
+        """Return whether it ran at that scale, and at the rate of the study."""
+        return self.scale == scale and self.rate is None
 
     def role_of(self, trial: int) -> Role | None:
         """Return the role of the runs of a trial in this verification; None if it has none."""
@@ -258,9 +264,8 @@ _EVIDENCE = rf"{STUDY_NAME}/\d{{5,}}"
 
 def study_of(row: sqlite3.Row) -> StoredStudy:
     """Return the row of a study as a record; ValueError, TypeError or UserError if it is none."""
-    text = row["constraints"]
-    constraints = None if text is None else parse_json(text, "constraints")
-    if constraints is not None and not _is_list_of_tables(constraints):
+    constraints = parse_json(row["constraints"], "constraints")
+    if not _is_list_of_tables(constraints):
         raise ValueError("constraints: must be a list of tables")
     return StoredStudy(
         id=whole(row, "id"),
@@ -269,12 +274,13 @@ def study_of(row: sqlite3.Row) -> StoredStudy:
         spec=_table(row, "spec"),
         engine=_table(row, "engine"),
         host=_table(row, "host"),
-        constraints=None if constraints is None else tuple(constraints),
+        constraints=tuple(constraints),
         ended=None if row["ended"] is None else str(row["ended"]),
         stored_rule=None if row["rule"] is None else _table(row, "rule"),
         simplified=None
         if row["simplified"] is None
         else Simplified.model_validate(_table(row, "simplified")),
+        rate=_rate(row),
     )
 
 
@@ -292,7 +298,7 @@ def trial_of(row: sqlite3.Row) -> StoredTrial:
         spec=_shared_parts(TrialSpec.model_validate(_table(row, "spec"))),
         result=TrialResult.model_validate(_table(row, "result")),
         started_at=_time(row, "started_at"),
-        duration_s=_seconds(row, "duration_s"),
+        duration_s=_number(row, "duration_s"),
         verification_id=None if row["verification_id"] is None else whole(row, "verification_id"),
         pair=None if row["pair"] is None else whole(row, "pair"),
         evidence=row["evidence"],
@@ -325,6 +331,7 @@ def verification_of(row: sqlite3.Row) -> StoredVerification:
         workload=Workload.model_validate_json(row["workload"]),
         raw_trial=None if row["raw_trial"] is None else whole(row, "raw_trial"),
         rehearsals=_rehearsals(row),
+        rate=_rate(row),
     )
 
 
@@ -369,11 +376,19 @@ def whole(row: sqlite3.Row, column: str) -> int:
     return value
 
 
-def _seconds(row: sqlite3.Row, column: str) -> float:
+def _number(row: sqlite3.Row, column: str) -> float:
     value = row[column]
     if not isinstance(value, int | float) or not isfinite(value):
         raise ValueError(f"{column} = {value!r}: must be a number")
     return float(value)
+
+
+def _rate(row: sqlite3.Row) -> float | None:
+    if row["rate"] is None:
+        return None
+    if (rate := _number(row, "rate")) <= 0:
+        raise ValueError(f"rate = {rate!r}: must be above 0")
+    return rate
 
 
 def _time(row: sqlite3.Row, column: str) -> str:

@@ -1,11 +1,15 @@
 """The runs of the baseline: before the search, and again on hosts to see that they still agree."""
 
 from collections.abc import Callable, Sequence
+from math import floor, log10
 
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import Argument, LsmtuneError, UserError
+from lsmtune.knobs.types import Config
+from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.enough_data import check_base_run, check_before_run
 from lsmtune.study.runner import REPEATS, Done, NextJob, Task, ignore
 from lsmtune.study.session import Session
+from lsmtune.study.standing import is_overloaded
 from lsmtune.trials import Role, Status, TrialResult, workload_seed
 
 CHECK_EVERY = 20
@@ -21,6 +25,9 @@ def measure_baseline(
     """
     if not session.history.complete_base:
         check_before_run(session.spec, session.space.base, session.objective.needed)
+    find_rate(session, session.space.default())
+    for run in session.history.complete_base:
+        _check_measured(session, run.result)
 
     def next_job(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
         runs = session.history.complete_base
@@ -41,6 +48,50 @@ def measure_baseline(
         raise UserError(
             f"objective: this workload does not measure {', '.join(missing)}; "
             f"available: {', '.join(sorted(measured))}"
+        )
+
+
+def find_rate(session: Session, config: Config) -> None:
+    """Store the rate of a running study: the given one, or a share of what a config can take.
+
+    The config is the baseline. The slowest host decides. A rate that is stored stays.
+    """
+    if not session.spec.is_running or session.stored.rate is not None:
+        return
+    rate, is_share = session.spec.given_rate
+    if is_share:
+        runs = _capacity_runs(session, config)
+        share = rate * min(run.result.metrics["capacity_ops_s"] for run in runs)
+        rate = round(share, 1 - floor(log10(share)))
+    session.keep_rate(rate)
+
+
+def _capacity_runs(session: Session, config: Config) -> list[StoredTrial]:
+    """Measure how much the baseline can take, once on each host; runs that exist count."""
+
+    def next_job(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
+        done = complete_trials(session.trials(), Role.RATE)
+        if (host is None and under_way) or any(host in (None, run.host) for run in done):
+            return ()
+        return [Task("capacity of the baseline", Role.RATE, config, session.trial_spec(config))]
+
+    session.feed(next_job, lambda task, result: _check_measured(session, result))
+    return complete_trials(session.trials(), Role.RATE)
+
+
+def check_base_result(session: Session, result: TrialResult) -> None:
+    """Raise LsmtuneError if a run of the baseline failed, or could not keep the rate."""
+    if result.status is not Status.COMPLETE:
+        raise LsmtuneError(
+            f"the baseline could not be measured ({result.status.meaning}): {result.reason}"
+        )
+    metrics, rate = result.metrics, session.stored.rate or 0.0
+    if is_overloaded(result):
+        raise LsmtuneError(
+            f"the baseline cannot keep {rate:,.0f} operations/s: at the end, it was "
+            f"{metrics['behind_s']:.1f} s behind; it can take {metrics['capacity_ops_s']:,.0f} "
+            "operations/s, so start a study with a smaller ",
+            Argument("rate"),
         )
 
 
@@ -103,10 +154,6 @@ def _baseline(session: Session, done: int) -> Task:
 
 
 def _check_measured(session: Session, result: TrialResult) -> None:
-    """Raise LsmtuneError after a failed run of the baseline, unless other hosts can run it."""
-    if result.status is Status.COMPLETE:
-        return
+    """Raise LsmtuneError after a useless run of the baseline, unless other hosts can run it."""
     if all(host.is_set_aside for host in session.history.standings.values()):
-        raise LsmtuneError(
-            f"the baseline could not be measured ({result.status.meaning}): {result.reason}"
-        )
+        check_base_result(session, result)

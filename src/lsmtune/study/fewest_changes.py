@@ -1,13 +1,28 @@
 """Which changes of a config can be taken back without losing its gain: the decisions alone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from lsmtune.limits import Measure
 
 Unit = tuple[str, ...]
 """Changes that are taken back together, by the names of their knobs."""
 
-MOST_RUNS = 10
-"""At most so many runs of configs without some of the changes."""
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much a simplification may run.
+
+    raw   how often the raw winner runs again; these runs do not count as those of simpler configs
+    most  at most so many runs of configs without some of the changes
+    """
+
+    raw: int
+    most: int
+
+
+EFFORT: Mapping[Measure, Effort] = {"filled": Effort(2, 10), "running": Effort(1, 6)}
+"""A run of a running store takes longer, and its means vary less."""
 _HALVES = 2
 
 
@@ -23,7 +38,8 @@ class Effect:
 Loses = Callable[[Sequence[Unit], int], bool | None]
 """Runs the config without these units until it ran so many times; returns whether it loses.
 
-It loses if it costs more of the gain than allowed, or probably breaks a limit. None if it
+It loses if it costs more of the gain than allowed and than noise explains, or probably breaks a
+limit that the config with all units surely keeps. None if it
 cannot run without these units.
 """
 
@@ -39,9 +55,9 @@ class FewestChanges:
     needed: tuple[tuple[Unit, tuple[Unit, ...]], ...]
 
 
-def fewest_changes(effects: Sequence[Effect], loses: Loses) -> FewestChanges:
+def fewest_changes(effects: Sequence[Effect], loses: Loses, most_runs: int) -> FewestChanges:
     """Take back the units that are predicted to have no effect, and then the others one by one."""
-    runs = _Runs(loses)
+    runs = _Runs(loses, most_runs)
     ranked = sorted(effects, key=lambda effect: effect.loss)
     back = _idle([effect.unit for effect in ranked if effect.low <= 0], runs)
     needed = []
@@ -72,15 +88,16 @@ def _idle(units: list[Unit], runs: "_Runs") -> list[Unit]:
 class _Runs:
     """Tests configs while runs are left."""
 
-    def __init__(self, loses: Loses) -> None:
+    def __init__(self, loses: Loses, most_runs: int) -> None:
         self._loses = loses
+        self._most_runs = most_runs
         self._wanted: dict[tuple[Unit, ...], int] = {}
 
     def lose(self, units: Sequence[Unit], runs: int) -> bool | None:
         """Return whether the config without these units loses; None if it may not or cannot run."""
         known = tuple(units)
         wanted = {**self._wanted, known: max(runs, self._wanted.get(known, 0))}
-        if sum(wanted.values()) > MOST_RUNS:
+        if sum(wanted.values()) > self._most_runs:
             return None
         found = self._loses(units, runs)
         if found is not None:

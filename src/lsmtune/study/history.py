@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import log
+from math import log, sqrt
 from statistics import fmean
 
 from pydantic import TypeAdapter, ValidationError
@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from lsmtune.errors import UserError
 from lsmtune.host_levels import HostLevels
 from lsmtune.knobs.types import Config
-from lsmtune.limits import Limit, earlier_default_limits
-from lsmtune.objective import Metrics, Objective, parse_objective
+from lsmtune.limits import Limit
+from lsmtune.objective import Metrics, Objective, median_metrics
 from lsmtune.optimizers.base import Observation
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.simplified import Simplified
@@ -48,16 +48,8 @@ _LIMITS = TypeAdapter(tuple[Limit, ...])
 
 def study_objective(stored: StoredStudy, spec: StudySettings) -> Objective:
     """Return the objective of a study with the limits that it is judged by."""
-    if stored.constraints is not None:
-        return replace(
-            spec.parsed_objective,
-            limits=_limits(stored),
-            most_pairs=max(spec.pairs, spec.max_pairs),
-            is_cautious=stored.stored_rule is not None,
-        )
-    earlier = earlier_default_limits(spec.workload, spec.engine)
-    found = parse_objective(spec.objective, spec.limits, earlier)
-    return replace(found, by_intervals=False)
+    most_pairs = max(spec.pairs, spec.max_pairs)
+    return replace(spec.parsed_objective, limits=_limits(stored), most_pairs=most_pairs)
 
 
 def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
@@ -92,10 +84,11 @@ class History:
         """The verifications, in the order in which they began."""
         self.simplified: Simplified | None = None
         """The stored simplification; `current_simplified` is the one that still counts."""
-        self.objective = objective
         self.standings: dict[str, Standing] = {}
         """The standing of each host that has run the baseline."""
         self._spec = spec
+        self._asked = objective
+        self._objective: Objective | None = None
         self._start = start
         self._of_config: dict[Config, list[StoredTrial]] = {}
         self._of_verification: dict[int, list[StoredTrial]] = {}
@@ -141,7 +134,7 @@ class History:
         """Look at the hosts again after a run of the baseline; return whether other runs count."""
         base = [run for run in self.runs if run.role is Role.BASE]
         before = self.standings
-        self.standings = standings(base, self.objective, self._spec.base_runs)
+        self.standings = standings(base, self._asked, self._spec.base_runs)
         return {host: found.last for host, found in before.items() if found.is_set_aside} != {
             host: found.last for host, found in self.standings.items() if found.is_set_aside
         }
@@ -169,7 +162,8 @@ class History:
                 self._judged.add(run, self.runs_of(run.config) if is_complete else [])
 
     def _judge_again(self) -> None:
-        self._scorer = self._judged = self._candidates = self._levels = None
+        self._scorer = self._judged = self._candidates = self._levels = self._objective = None
+        self._verdicts.clear()
 
     def as_searched(self) -> "History":
         """The history as the search left it, without what ran after its last trial.
@@ -178,12 +172,30 @@ class History:
         """
         if not self.runs or self.runs[-1].role is Role.TRIAL:
             return self
-        left = History(self._spec, self.objective, self._start)
+        left = History(self._spec, self._asked, self._start)
         last = max((at for at, run in enumerate(self.runs) if run.role is Role.TRIAL), default=-1)
         left.add(self.runs[: last + 1])
         return left
 
     # The baseline, noise, and what the optimizer sees.
+
+    @property
+    def objective(self) -> Objective:
+        """The objective with the limits that this machine can judge, see `blurred`."""
+        if self._objective is None:
+            self._objective = self._asked.without(self.blurred)
+        return self._objective
+
+    @property
+    def has_own_rate(self) -> bool:
+        """Whether the user gave the rate of a running store, not a share of the capacity."""
+        return self._spec.rate is not None and not self._spec.rate.endswith("%")
+
+    @property
+    def blurred(self) -> tuple[str, ...]:
+        """The p99 metrics without a default limit, because clients wake too late for it."""
+        base = median_metrics([run.result.metrics for run in self.complete_base])
+        return self._asked.blurred(base)
 
     @property
     def base_runs(self) -> list[dict[str, float]]:
@@ -268,14 +280,23 @@ class History:
 
     def gain(self, config: Config) -> float:
         """Return the gain of a raw winner as a logarithm, without the run that selected it."""
+        return -self._level(self._runs_again(config))
+
+    def _runs_again(self, config: Config) -> list[StoredTrial]:
+        """Return the complete runs of a config after the one that selected it."""
         roles = (Role.REPEAT, Role.SIMPLIFY)
         runs = [t for role in roles for t in complete_trials(self.runs, role)]
-        return -self._level([run for run in runs if run.config == config])
+        return [run for run in runs if run.config == config]
 
     def loses_gain(self, runs: Sequence[StoredTrial], raw: Config) -> bool:
-        """Return whether runs with fewer changes lose too much of the raw winner's gain."""
-        gain = self.gain(raw)
-        return self._level(runs) + gain > MOST_LOST_GAIN * gain
+        """Return whether runs with fewer changes lose too much of the raw winner's gain.
+
+        What the noise of the runs explains is no loss.
+        """
+        again = self._runs_again(raw)
+        gain, counts = -self._level(again), (len(runs), len(again))
+        error = self.scorer.value_deviation * sqrt(sum(1 / count for count in counts))
+        return self._level(runs) + gain > max(MOST_LOST_GAIN * gain, error)
 
     def _level(self, runs: Sequence[StoredTrial]) -> float:
         """Return the mean logarithm of the objective / baseline over the runs that count."""
@@ -308,9 +329,7 @@ class History:
     @property
     def contenders_of_search(self) -> list[Candidate]:
         """The configs that may be verified, without a simplification; see `contenders`."""
-        cautious = self.objective.is_cautious
-        found = contenders(self.candidates, self.scorer, is_cautious=cautious)
-        return self._deployable(found)
+        return self._deployable(contenders(self.candidates, self.scorer))
 
     def _deployable(self, found: Iterable[Candidate]) -> list[Candidate]:
         """Return the candidates without those whose config failed in a rehearsal."""
@@ -351,7 +370,7 @@ class History:
         pairs = self.pairs(verification, role)
         key = verification.id, role, len(pairs)
         if key not in self._verdicts:
-            is_own = verification.scale == self._spec.scale
+            is_own = verification.is_at(self._spec.scale)
             self._verdicts[key] = verdict_of(pairs, self.objective, is_own=is_own)
         return self._verdicts[key]
 
@@ -359,9 +378,14 @@ class History:
     def verdicts(self) -> dict[int, Verdict]:
         """The verdict of each trial in its newest verification, by the number of the trial.
 
-        A verification that has not yet run as many pairs as a claim needs says nothing.
+        A verification that has not yet run as many pairs as a claim needs says nothing, and one at
+        another rate decides nothing.
         """
-        return self._newest_verdicts(self.verifications)
+        return self._newest_verdicts(self._at_own_rate)
+
+    @property
+    def _at_own_rate(self) -> list[StoredVerification]:
+        return [found for found in self.verifications if found.rate is None]
 
     @property
     def proven(self) -> set[int]:
@@ -375,10 +399,10 @@ class History:
         keeps enough of the gain. A config that failed in its rehearsal comes after those that did
         not. Without a proven gain, see `first_unverified`. What decides is
         the newest verification at the study's own scale and load; one at another shows whether the
-        gain carries over.
+        gain carries over. One at another rate decides nothing.
         """
         own = self._spec.scale, self._spec.workload
-        ordered = sorted(self.verifications, key=lambda v: (v.scale, v.workload) == own)
+        ordered = sorted(self._at_own_rate, key=lambda v: (v.scale, v.workload) == own)
         verdicts = self._newest_verdicts(ordered)
         proven = {number for number, verdict in verdicts.items() if verdict.claim == "gain"}
         used = without_outdone(proven, ordered, self.kept_gain)

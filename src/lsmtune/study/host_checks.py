@@ -22,8 +22,15 @@ def disk_bytes(spec: StudySettings) -> int:
     """Return the maximum disk space that trials take at a time."""
     if not ENGINES[spec.engine].runs_here:
         return 0  # the data is elsewhere, or there is none
-    kept = MOST_TEMPLATES if spec.workload.definition.prepared and spec.online is None else 0
+    kept = kept_templates(spec) if spec.online is None else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
+
+
+def kept_templates(spec: StudySettings) -> int:
+    """Return how many built stores a study keeps at a time."""
+    if spec.is_running:
+        return 2  # that of the search, and that of the present pair
+    return MOST_TEMPLATES if spec.workload.definition.prepared else 0
 
 
 def check_space(spec: StudySettings, home: Home) -> None:

@@ -58,7 +58,7 @@ class Judged:
         values = asked.values(metrics, base)
         if cut:
             return Observation(trial.config, values, 0.0, cut)
-        expected = cautious_metrics(trial.config, metrics, self._scorer.base_config, asked)
+        expected = cautious_metrics(trial.config, metrics, self._scorer.base_config)
         violation = asked.violation(expected, base, self._scorer.noise(1))
         return Observation(
             trial.config, values, violation, metrics=metrics, runs=self._values(runs)

@@ -6,9 +6,9 @@ from fractions import Fraction
 from math import ceil
 from statistics import median
 
-from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.spec import MIN_PAIRS, StudySettings
 from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.study.host_checks import kept_templates
 from lsmtune.study.session import Session
 from lsmtune.study.verify import begun
 from lsmtune.trials import Role
@@ -59,14 +59,22 @@ def workload_at(spec: StudySettings, scale: Fraction) -> Workload:
 
 
 def verification_plan(
-    study: Session, trial: StoredTrial, scale: str, workload: Workload, asked: int | None
+    study: Session,
+    trial: StoredTrial,
+    scale: str,
+    workload: Workload,
+    asked: int | None,
+    *,
+    rate: float | None = None,
 ) -> VerificationPlan:
     """Estimate what is left of a verification of a trial, from the runs of the study.
 
-    `asked` is the number of pairs that the user asked for.
+    `asked` is the number of pairs that the user asked for. With another `rate`, the time is the
+    same.
     """
     trials, config = study.trials(), trial.config
-    done = pairs_done(study, trial, scale, workload)
+    earlier = begun(study, trial, scale, workload, rate=rate)
+    done = 0 if earlier is None else len(study.history.pairs(earlier))
     fewest, most = (max(0, n - done) for n in most_pairs(study.spec, asked))
     pairs = fewest, most
     of_base = complete_trials(trials, Role.BASE)
@@ -75,15 +83,15 @@ def verification_plan(
     factor = _amount(workload) / _amount(study.spec.workload)
     seconds = None
     if of_base and of_best:
-        fixed_s = float(workload.duration_s or 0)  # the clock ends such a load
+        fixed_s = study.spec.clocked_s - (steps.window_s if (steps := study.spec.steps) else 0.0)
         pair_s = sum(
             fixed_s + factor * max(median(t.duration_s for t in runs) - fixed_s, 0.0)
             for runs in (of_base, of_best)
         )
         seconds = pairs[0] * _FASTEST * pair_s, pairs[0] * _SLOWEST * pair_s
     peak = _largest(_PEAK, [*of_base, *of_best])
-    if peak is not None and workload.definition.prepared:
-        peak += MOST_TEMPLATES * (_largest(_LIVE, of_base) or 0)  # they stay beside the trial
+    if peak is not None:
+        peak += kept_templates(study.spec) * (_largest(_LIVE, of_base) or 0)  # beside the trial
     bytes_at_peak = None if peak is None else ceil(factor * peak)
     return VerificationPlan(workload, (2 * pairs[0], 2 * pairs[1]), seconds, bytes_at_peak)
 
@@ -96,12 +104,6 @@ def _largest(metric: str, runs: Sequence[StoredTrial]) -> float | None:
 def _amount(load: Workload) -> float:
     """The bytes of a run, in some unit that is the same for all loads of a study."""
     return max(load.user_bytes, 1)
-
-
-def pairs_done(study: Session, trial: StoredTrial, scale: str, workload: Workload) -> int:
-    """Return how many pairs of a verification have run."""
-    earlier = begun(study, trial, scale, workload)
-    return 0 if earlier is None else len(study.history.pairs(earlier))
 
 
 def most_pairs(spec: StudySettings, pairs: int | None) -> tuple[int, int]:

@@ -34,6 +34,7 @@ from lsmtune.spaces import (
     with_fitting_scale,
 )
 from lsmtune.spec import Ground, StudySettings
+from lsmtune.spec_measure import with_fitting_measure
 from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy
@@ -49,7 +50,7 @@ from lsmtune.system.workdir import scratch, sweep_workdirs, workdir
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Workload
 
-_COPIED_ROLES = (Role.BASE, Role.TRIAL, Role.REPEAT)
+_COPIED_ROLES = (Role.RATE, Role.BASE, Role.TRIAL, Role.REPEAT)
 _NOT_COPIED = (Status.CUT, Status.DISTURBED)
 """Runs that were cut short because of the earlier objective, or were repeated."""
 
@@ -115,8 +116,9 @@ def prepare(
     starting = f"starting {spec.engine} to read its version and options"
     with scratch() as folder, observer.working(starting):
         facts, ground = describe(spec, engine, folder, rule)
-    fitting, remark = with_fitting_scale(spec, ground)
-    if remark is not None:
+    measured, other_way = with_fitting_measure(spec, ground.base.settings)
+    fitting, other_scale = with_fitting_scale(measured, ground)
+    for remark in filter(None, (other_way, other_scale)):
         observer.remark(remark)
     spaces = KnobSpaces(fitting, ground)
     if spec.memory is not None and spec.screen is None and spec.sweep is None and rule is None:

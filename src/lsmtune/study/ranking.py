@@ -34,6 +34,8 @@ _SPACE, _STYLE, _UNIVERSAL = "live_sst_bytes", "compaction_style", 1
 LEAST_PROBABILITY = 0.8
 """A config can win if it keeps all limits with at least this probability."""
 
+_EVEN = 0.5
+
 MOST_CONTENDERS = 2
 """At most this number of configs of a study is verified until the gain of one is proven."""
 
@@ -73,7 +75,7 @@ class Candidate:
 
 
 _CHANCE = {"get_data_blocks": 0.3, "get_missing_data_blocks": 0.3, "scan_sorted_runs": 0.3}
-"""Least standard deviation of the log of counts that depend on the end of a load.
+"""Least standard deviation of the log of counts of a filled store: they depend on its end.
 
 A few runs of the baseline may all end with the same number of sorted runs, and the next one with
 twice as many (benchmarks/read_counts.py).
@@ -88,11 +90,9 @@ of one config. Verification then needs a mean well below a limit to decide that 
 """
 
 
-def cautious_metrics(
-    config: Config, metrics: Metrics, base: Config | None, objective: Objective
-) -> Metrics:
+def cautious_metrics(config: Config, metrics: Metrics, base: Config | None) -> Metrics:
     """Return the metrics by which a config is held to its limits before verification."""
-    if not objective.is_cautious or base is None or _SPACE not in metrics:
+    if base is None or _SPACE not in metrics:
         return metrics
     if not _is_universal(config) or _is_universal(base):
         return metrics
@@ -124,7 +124,8 @@ class Scorer:
         self.base_runs = base_runs
         self.base = median_metrics(base_runs)
         self.base_config = base_config
-        self.deviations = _with_chance(log_deviations(repeated))
+        found = log_deviations(repeated)
+        self.deviations = found if objective.is_running else _with_chance(found)
         self._objective = objective
         self._checked = objective.grown(self.deviations, self.base)
         self._noise: dict[int, dict[str, float]] = {}
@@ -154,7 +155,7 @@ class Scorer:
         if self._objective.missing(self.base) or self._objective.missing(trial.result.metrics):
             return None
         metrics, base, checked = median_metrics(runs), self.base, self._checked
-        expected = cautious_metrics(trial.config, metrics, self.base_config, self._objective)
+        expected = cautious_metrics(trial.config, metrics, self.base_config)
         return Candidate(
             trial,
             len(runs),
@@ -178,6 +179,12 @@ class Scorer:
         """Return the metrics of the limits that the candidate does not surely keep."""
         checks = zip(self._checked.limits, self.checks(found), strict=True)
         return tuple(limit.metric for limit, check in checks if not check.holds)
+
+    def breaks_more(self, found: Candidate, raw: Candidate) -> bool:
+        """Return whether a candidate probably breaks a limit that the raw winner surely keeps."""
+        states = (check.state for check in self.checks(raw))
+        chances = zip(states, self.kept_each(found), strict=True)
+        return any(state == "kept" and chance < _EVEN for state, chance in chances)
 
     def kept_each(self, found: Candidate) -> list[float]:
         """Return the probability of each limit that the candidate keeps it."""
@@ -260,7 +267,7 @@ def pareto_front(found: Sequence[Candidate], objective: Objective) -> list[Candi
     )
 
 
-def contenders(found: Sequence[Candidate], scorer: Scorer, *, is_cautious: bool) -> list[Candidate]:
+def contenders(found: Sequence[Candidate], scorer: Scorer) -> list[Candidate]:
     """Return the configs of a search that may be verified, the best first.
 
     They are the configs that probably keep all limits. Without one, they are the configs that ran
@@ -268,7 +275,7 @@ def contenders(found: Sequence[Candidate], scorer: Scorer, *, is_cautious: bool)
     decide a limit; pairs of runs do.
     """
     sure = ranked(found)
-    if sure or not is_cautious:
+    if sure:
         return sure
     better = [c for c in finalists(found) if c.value < 1]
     hopeful = [c for c in better if not any(x.state == "broken" for x in scorer.checks(c))]

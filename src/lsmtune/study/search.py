@@ -83,7 +83,7 @@ def _foretelling(session: Session) -> Simulated | None:
 
 def _prune(session: Session, host: str | None) -> PruneRule | None:
     """Return the rule that may cut a trial; the trial runs on the host."""
-    if not session.spec.early_stop:
+    if session.spec.is_running or not session.spec.early_stop:
         return None
     known = session.history
     base = known.levels.on_host(host, known.base)

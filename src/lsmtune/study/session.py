@@ -10,7 +10,7 @@ from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.metrics.definitions import with_formulas
-from lsmtune.objective import Metrics
+from lsmtune.objective import Metrics, Objective
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.rescale import rescaled
 from lsmtune.simplified import Simplified
@@ -24,7 +24,7 @@ from lsmtune.study.looking import LookingPool
 from lsmtune.study.ranking import Candidate
 from lsmtune.study.record import StudyRecord
 from lsmtune.study.runner import REPEATS, Done, Listener, NextJob, Pool, Runner, Task, ignore
-from lsmtune.trials import Protocol, TrialResult, TrialSpec, workload_seed
+from lsmtune.trials import Protocol, Running, TrialResult, TrialSpec, workload_seed
 from lsmtune.workloads import Workload
 
 _SLOWEST_TIMES_BASE = 10
@@ -64,7 +64,6 @@ class Session:
         self.spaces = spaces
         self.ground = spaces.ground
         self.space = spaces.at()
-        self.objective = study_objective(stored, self.spec)
         self._base_settings = without_load(self.space.settings(self.space.default()))
         self._settings_at: dict[tuple[Config, Fraction], Settings] = {}
         self._runner = Runner(
@@ -81,7 +80,8 @@ class Session:
                 derived=self._derived, accept_noise=accept_noise, times_matter=engine.times_matter,
                 standings=lambda: self.history.standings, tell=tell,
             )  # fmt: skip
-        self._history = History(self.spec, self.objective, self.space.default())
+        asked = study_objective(stored, self.spec)
+        self._history = History(self.spec, asked, self.space.default())
         self._history.verifications = home.verifications(stored)
         self._history.simplified = stored.simplified
 
@@ -132,12 +132,24 @@ class Session:
         """Store why the search has ended; None while it goes on."""
         self.stored = self.home.update_ended(self.stored, ended)
 
+    def keep_rate(self, rate: float) -> None:
+        """Store the rate of a running study, in operations per second."""
+        self.stored = self.home.update_rate(self.stored, rate)
+
     def add_verification(
-        self, best: StoredTrial, scale: str, workload: Workload, raw: StoredTrial | None
+        self,
+        best: StoredTrial,
+        scale: str,
+        workload: Workload,
+        raw: StoredTrial | None,
+        *,
+        rate: float | None = None,
     ) -> StoredVerification:
         """Begin a verification of a trial, with the `raw` winner before its simplification."""
         number = None if raw is None else raw.number
-        new = self.home.add_verification(self.stored, best.number, scale, workload, number)
+        new = self.home.add_verification(
+            self.stored, best.number, scale, workload, number, rate=rate
+        )
         self._history.verifications.append(new)
         return new
 
@@ -152,6 +164,11 @@ class Session:
     def record(self) -> StudyRecord:
         """The study as it is stored now, for those who show or export it."""
         return StudyRecord(self.stored, self.spec, self.history, self.spaces)
+
+    @property
+    def objective(self) -> Objective:
+        """The objective with the limits that the study is judged by."""
+        return self.history.objective
 
     @property
     def base_metrics(self) -> Metrics:
@@ -179,13 +196,25 @@ class Session:
             workload=load_at(self.spec.workload, config),
             protocol=protocol,
             seed=workload_seed(self.spec.seed, "trial"),
+            running=self.running(),
         )
+
+    def running(self, rate: float | None = None, growth: float = 1.0) -> Running | None:
+        """The steps of a trial of a running store; None for a study that fills stores.
+
+        `rate` is another rate than that of the study. The window is longer by the factor `growth`.
+        """
+        if (steps := self.spec.steps) is None:
+            return None
+        window_s = growth * steps.window_s
+        return steps.model_copy(update={"rate": rate or self.stored.rate, "window_s": window_s})
 
     @property
     def protocol(self) -> Protocol:
         """The protocol of the study's trials; what the clock ends has its time on top."""
-        limits, given_s = self.spec.protocol, self.spec.workload.duration_s or 0
-        return limits.model_copy(update={"wall_limit_s": limits.wall_limit_s + given_s})
+        limits = self.spec.protocol
+        limit_s = limits.wall_limit_s + self.spec.clocked_s
+        return limits.model_copy(update={"wall_limit_s": limit_s})
 
     def settings_at(self, config: Config, scale: Fraction) -> Settings:
         """The settings of a config for a tree at another scale; each pair of runs needs them."""

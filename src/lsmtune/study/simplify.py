@@ -17,8 +17,8 @@ from lsmtune.optimizers.expectation import expectation
 from lsmtune.simplified import Simplified, Without
 from lsmtune.store.records import StoredTrial, complete_trials, undisturbed
 from lsmtune.study.baselines import feed_compared
-from lsmtune.study.fewest_changes import Effect, Unit, fewest_changes
-from lsmtune.study.ranking import LEAST_PROBABILITY, Candidate, verified_trials
+from lsmtune.study.fewest_changes import EFFORT, Effect, Unit, fewest_changes
+from lsmtune.study.ranking import Candidate, verified_trials
 from lsmtune.study.runner import Task
 from lsmtune.study.session import Session
 from lsmtune.trials import Role, Status, workload_seed
@@ -33,8 +33,6 @@ _LEVEL0 = frozenset(
         "level0_stop_writes_trigger",
     )
 )
-RUNS_OF_RAW = 2
-"""So often the raw winner runs again; these runs do not count as those of simpler configs."""
 _MOST_DISTURBED = 5
 _UNPROVEN = 1.2816
 """Half of an 80 % interval, in standard deviations."""
@@ -94,8 +92,8 @@ def why_not(study: Session) -> str | None:
         return "it has several objectives, so it has no single winner"
     if spec.screen or spec.sweep or spec.online:
         return "it does not search for a winner"
-    if not study.objective.is_cautious:
-        return "it began with lsmtune 0.2 or older, or repeats a published study"
+    if study.ground.catalogue.is_published(spec.knobs):
+        return "it repeats a published study"
     return None
 
 
@@ -160,16 +158,17 @@ class _Simplification:
         self._raw = raw
         self._start = raw.trial.config
         self._asked: set[Config] = set()
+        self._effort = EFFORT[study.spec.measure]
 
     def result(self) -> Simplified:
         """Measure the raw winner again, then take back what does not matter."""
         number = self._raw.trial.number
         units = units_of(self._study.space, self._start)
-        ran = self._run(self._start, RUNS_OF_RAW)
+        ran = self._run(self._start, self._effort.raw)
         gains = ran and self._study.history.gain(self._start) > 0
         if not gains or len(units) < 2:  # noqa: PLR2004 - one is the gain
             return Simplified(raw=number, simple=None, ended_early=self._ended_early)
-        found = fewest_changes(self._effects(units), self._loses)
+        found = fewest_changes(self._effects(units), self._loses, self._effort.most)
         needed = tuple(
             Without(names=unit, trial=self._first(without)) for unit, without in found.needed
         )
@@ -194,10 +193,11 @@ class _Simplification:
         if config is None or not self._run(config, runs):
             return None
         measured = self._runs(config)
-        found = self._study.history.candidate(measured[0].number)
-        if found is None or found.kept < min(LEAST_PROBABILITY, self._raw.kept):
+        history = self._study.history
+        found = history.candidate(measured[0].number)
+        if found is None or history.scorer.breaks_more(found, self._raw):
             return True
-        return self._study.history.loses_gain(measured, self._start)
+        return history.loses_gain(measured, self._start)
 
     def _without(self, units: Sequence[Unit]) -> Config | None:
         return without(self._study.space, self._start, units)

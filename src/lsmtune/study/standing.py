@@ -8,7 +8,7 @@ from typing import Literal
 
 from lsmtune.objective import Objective, median_metrics
 from lsmtune.store.records import StoredTrial
-from lsmtune.trials import Status
+from lsmtune.trials import Status, TrialResult
 
 MOST_APART = 0.25
 """Hosts whose baselines differ by more are other machines: they may rank configs differently."""
@@ -112,7 +112,7 @@ def standings(
     hosts: dict[str, _Host] = {}
     for run in runs:
         host = hosts.setdefault(str(run.host), _Host())
-        if run.result.status is not Status.COMPLETE:
+        if run.result.status is not Status.COMPLETE or is_overloaded(run.result):
             host.fails = True
         elif run.number in values:
             is_first = noise is None or len(host.logs) < first
@@ -129,6 +129,11 @@ def standings(
     middle = fmean(means.values()) if means else 0.0
     levels = {name: exp(mean - middle) for name, mean in means.items()}
     return {name: replace(host, level=levels.get(name)) for name, host in found.items()}
+
+
+def is_overloaded(result: TrialResult) -> bool:
+    """Return whether a run could not keep the rate of its study."""
+    return result.metrics.get("overload", 0.0) > 1
 
 
 def _values(runs: Sequence[StoredTrial], objective: Objective) -> dict[int, float]:

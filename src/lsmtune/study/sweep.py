@@ -7,12 +7,13 @@ from statistics import median
 
 import numpy as np
 
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground
 from lsmtune.store.records import StoredTrial
+from lsmtune.study.baselines import check_base_result, find_rate
 from lsmtune.study.runner import Task
 from lsmtune.study.session import Session
 from lsmtune.study_keys import VERSION
@@ -61,7 +62,9 @@ def sweep(study: Session, experiment: Sweep) -> list[tuple[Step, StoredTrial]]:
     LsmtuneError when the base cannot be measured.
     """
     steps = plan(study.spaces, experiment)
-    base = study.space.settings(_base_config(study.spaces, experiment))
+    base_config = _base_config(study.spaces, experiment)
+    base = study.space.settings(base_config)
+    find_rate(study, base_config)
 
     def task(place: int, left: float) -> Task:
         step = steps[place]
@@ -85,7 +88,7 @@ def sweep(study: Session, experiment: Sweep) -> list[tuple[Step, StoredTrial]]:
 
     def ended(task: Task, result: TrialResult) -> None:
         if task.role is Role.BASE:
-            _check_base(result, experiment)
+            _check_base(study, result, experiment)
 
     study.feed(next_job, ended)
     while _missing(steps, found := _outcomes(study, steps), ()):
@@ -134,12 +137,9 @@ def _part_for(
     ]
 
 
-def _check_base(result: TrialResult, experiment: Sweep) -> None:
+def _check_base(study: Session, result: TrialResult, experiment: Sweep) -> None:
     """LsmtuneError where the base could not be measured, UserError where a metric is missing."""
-    if result.status is not Status.COMPLETE:
-        raise LsmtuneError(
-            f"the baseline could not be measured ({result.status.meaning}): {result.reason}"
-        )
+    check_base_result(study, result)
     if missing := [name for name in experiment.metrics if name not in result.metrics]:
         raise UserError(
             f"sweep.metrics: this workload does not measure {', '.join(missing)}; "

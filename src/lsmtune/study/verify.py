@@ -10,7 +10,7 @@ from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.knobs.types import Config
 from lsmtune.spec import MIN_PAIRS, load_at
 from lsmtune.store.records import StoredTrial, StoredVerification, complete_trials
-from lsmtune.study.enough_data import check_expected_flushes, check_flushes, per_flush
+from lsmtune.study.enough_data import check_expected_flushes, check_flushes, per_flush, turned_over
 from lsmtune.study.ranking import LEAST_KEPT_GAIN, MOST_CONTENDERS
 from lsmtune.study.runner import Task
 from lsmtune.study.search import repeat_finalists
@@ -38,12 +38,14 @@ def verify(
     workload: Workload,
     trial: int | None = None,
     pairs: int | None = None,
+    *,
+    rate: float | None = None,
 ) -> Verdict:
     """Verify the study's winner, or the trial of that number; UserError when there is none.
 
-    It runs exactly so many `pairs`, if given.
+    It runs exactly so many `pairs`, and at another `rate`, if given.
     """
-    return verify_trial(study, chosen(study, trial), scale, workload, pairs=pairs)
+    return verify_trial(study, chosen(study, trial), scale, workload, pairs=pairs, rate=rate)
 
 
 def chosen(study: Session, trial: int | None) -> StoredTrial:
@@ -130,19 +132,21 @@ def verify_trial(
     *,
     raw: StoredTrial | None = None,
     pairs: int | None = None,
+    rate: float | None = None,
 ) -> Verdict:
     """Run pairs of the trial's config and the baseline, and judge them.
 
     It runs so many `pairs`, or at least six and at most `max_pairs`. It ends before if the
-    objective is known to ± 5 % and no undecided limit decides the claim; at another scale than
-    the study's, also when fewer pairs prove that there is no gain. Each pair has its own workload
-    seed and a random order. In the first six, the `raw` winner runs too. An interrupted
-    verification continues. Raises LsmtuneError if runs keep failing.
+    objective is known to ± 5 % and no undecided limit decides the claim; at another scale or
+    `rate` than the study's, also when fewer pairs prove that there is no gain. Each pair has its
+    own workload seed and a random order. In the first six, the `raw` winner runs too. An
+    interrupted verification continues. Raises LsmtuneError if runs keep failing.
     """
     base = study.settings_at(study.space.default(), Fraction(scale))
     flushed = per_flush(study.spec.engine, base)
-    check_expected_flushes(workload, flushed, study.objective.needed)
-    verification = _begin(study, trial, scale, workload, raw)
+    load = turned_over(study.spec, workload)
+    check_expected_flushes(load, flushed, study.objective.needed)
+    verification = _begin(study, trial, scale, workload, raw, rate=rate)
     beside = {} if raw is None else {Role.VERIFY_RAW: raw.config}
     return _run_pairs(study, verification, {Role.VERIFY_BEST: trial.config, **beside}, pairs)
 
@@ -165,7 +169,7 @@ def _run_pairs(
         begun = len(pairs) + len({task.pair for task in under_way})
         if begun >= (fewest if len(pairs) < fewest else study.spec.max_pairs):
             return ()
-        if pairs:
+        if pairs and not study.spec.is_running:
             base = study.settings_at(study.space.default(), Fraction(verification.scale))
             flushed = per_flush(study.spec.engine, base)
             check_flushes(verification.workload, pairs[0][1], study.objective.needed, flushed)
@@ -190,22 +194,31 @@ def _begin(
     scale: str,
     workload: Workload,
     raw: StoredTrial | None = None,
+    *,
+    rate: float | None = None,
 ) -> StoredVerification:
     """The verification of that trial under that load which has begun before, or a new one."""
     beside = None if raw is None else raw.number
-    earlier = begun(study, best, scale, workload, beside)
+    earlier = begun(study, best, scale, workload, beside, rate=rate)
     if earlier is not None:
         return earlier
-    return study.add_verification(best, scale, workload, raw)
+    return study.add_verification(best, scale, workload, raw, rate=rate)
 
 
 def begun(
-    study: Session, best: StoredTrial, scale: str, workload: Workload, raw: int | None = None
+    study: Session,
+    best: StoredTrial,
+    scale: str,
+    workload: Workload,
+    raw: int | None = None,
+    *,
+    rate: float | None = None,
 ) -> StoredVerification | None:
-    """Return the newest verification of a trial at a scale and load; None if none has begun."""
+    """Return the newest verification of a trial under these conditions; None if none has begun."""
+    wanted = scale, workload, rate
     for earlier in reversed(study.history.verifications):
         same_trials = earlier.best_trial == best.number and raw in (None, earlier.raw_trial)
-        if same_trials and (earlier.scale, earlier.workload) == (scale, workload):
+        if same_trials and (earlier.scale, earlier.workload, earlier.rate) == wanted:
             return earlier
     return None
 
@@ -216,7 +229,7 @@ def _enough(
     if asked is not None:
         return len(pairs) >= asked
     if len(pairs) < max(MIN_PAIRS, study.spec.pairs):
-        is_own = verification.scale == study.spec.scale
+        is_own = verification.is_at(study.spec.scale)
         return len(pairs) < MIN_PAIRS and not is_own and bool(lost_early(pairs, study.objective))
     if len(pairs) >= study.spec.max_pairs:
         return True
@@ -253,7 +266,7 @@ def _next_pair(
     done = study.history.runs_of_verification(verification)
     before = [*under_way, *(trial.pair for trial in done if trial.pair is not None)]
     pair = max(before, default=-1) + 1
-    scale = Fraction(verification.scale)
+    scale, growth = Fraction(verification.scale), _growth(study, verification.workload)
     configs = {**sides, Role.VERIFY_BASE: study.space.default()}
     roles = list(configs)
     np.random.default_rng([study.spec.seed, verification.id, pair]).shuffle(roles)
@@ -266,6 +279,7 @@ def _next_pair(
             workload=load_at(verification.workload, configs[role]),
             protocol=_protocol(study, verification.workload),
             seed=workload_seed(study.spec.seed, "pair", pair, verification.id),
+            running=study.running(verification.rate, growth),
         )
         tasks.append(
             Task(
@@ -277,10 +291,15 @@ def _next_pair(
     return tasks
 
 
+def _growth(study: Session, workload: Workload) -> float:
+    """Return how many times the records of the study a workload has, at least 1."""
+    return max(1.0, workload.num / study.spec.workload.num)
+
+
 def _protocol(study: Session, workload: Workload) -> Protocol:
     """The protocol of the study; a run with more records may take longer in proportion."""
-    protocol, factor = study.protocol, workload.num / study.spec.workload.num
-    return protocol.model_copy(update={"wall_limit_s": protocol.wall_limit_s * max(1.0, factor)})
+    protocol, factor = study.protocol, _growth(study, workload)
+    return protocol.model_copy(update={"wall_limit_s": protocol.wall_limit_s * factor})
 
 
 def _check_failures(runs: Sequence[StoredTrial]) -> None:

@@ -49,6 +49,7 @@ class Definition:
     prepared        whether it runs on a database that was built and has settled before
     can_be_endless  whether it can run until it is stopped, as online tuning needs it: the store
                     keeps its size
+    runs_at_rate    whether it can run at a fixed rate in a store that exists and keeps its size
     needs_db_bench  whether db_bench runs it, but lsmtune's driver cannot
     measured        kinds of operations whose latency is measured, as prefixes of the metrics
     of_records      its parameters of records, with their defaults; None: the usual default
@@ -65,6 +66,7 @@ class Definition:
     knobs: ClassVar[str | None] = None
     prepared: ClassVar[bool] = False
     can_be_endless: ClassVar[bool] = False
+    runs_at_rate: ClassVar[bool] = False
     needs_db_bench: ClassVar[bool] = False
     measured: ClassVar[tuple[str, ...]] = ()
     of_records: ClassVar[Mapping[str, Any]] = defaults()
@@ -122,6 +124,12 @@ class Definition:
     def measured_kinds(self) -> tuple[str, ...]:
         """Kinds of operations whose latency is measured, with these parameters."""
         return self.measured
+
+    @property
+    def read_shares(self) -> Mapping[str, float]:
+        """Shares of get, get_missing and scan among the operations."""
+        kinds = self.measured_kinds
+        return {kind: 1 / len(kinds) for kind in kinds if kind in PROBED}
 
     @property
     def written_bytes(self) -> int | None:

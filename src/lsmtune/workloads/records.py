@@ -72,6 +72,7 @@ class Overwrite(Writes):
     """Overwrites."""
 
     name = "overwrite"
+    runs_at_rate = True
     what = "overwrites of random records in a store that was filled before"
     prepared = True
     parameters = defaults(OPERATIONS, SKEWED_WRITES)
@@ -88,6 +89,7 @@ class Updaterandom(ReadsAndWrites):
     """Read-modify-writes."""
 
     name = "updaterandom"
+    runs_at_rate = True
     what = "read-modify-writes of random records in a store that was filled before"
     parameters = defaults(STORED, SKEWED_WRITES)
     can_be_endless = True
@@ -134,6 +136,7 @@ class Rangedelete(Writes):
     """Overwrites and range deletions."""
 
     name = "rangedelete"
+    runs_at_rate = True
     what = (
         "overwrites of random records; after every `tombstone_every` overwrites, a range deletion "
         "of `tombstone_width` keys"
@@ -194,6 +197,7 @@ class Readwhilewriting(ReadsAndWrites):
     """Gets next to a writer."""
 
     name = "readwhilewriting"
+    runs_at_rate = True
     what = "gets, while one more thread overwrites `write_rate_bytes_s` bytes per second"
     parameters = defaults(_GETS, write_rate_bytes_s=4 << 20, write_skew=None)
     can_be_endless = True
@@ -218,6 +222,7 @@ class Readrandomwriterandom(ReadsAndWrites):
     """Gets and overwrites."""
 
     name = "readrandomwriterandom"
+    runs_at_rate = True
     what = "gets and overwrites of random records; `get_percent` % of the operations are gets"
     parameters = defaults(STORED, duration_s=None, get_percent=50, write_skew=None)
     can_be_endless = True
@@ -243,6 +248,7 @@ class MixOfOperations(ReadsAndWrites):
     """Gets, puts and scans."""
 
     name = "mix"
+    runs_at_rate = True
     what = "gets, puts and scans in the shares that you choose"
     parameters = defaults(
         _GETS, scan_length=10, mix={"get": 0.5, "put": 0.5, "scan": 0.0}, write_skew=None

@@ -15,7 +15,7 @@ from lsmtune.knobs.memory import flush_bytes
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DB_BENCH
 from lsmtune.study_keys import VERSION
-from lsmtune.workloads.records import RECORDS
+from lsmtune.workloads.records import RECORDS, Overwrite
 
 _NAME = "rocksdb"
 
@@ -44,7 +44,7 @@ ROCKSDB = EngineEntry(
     name=_NAME,
     summary="RocksDB, by its library or its program db_bench",
     program=DB_BENCH,
-    workloads=RECORDS,
+    workloads=tuple(dict.fromkeys((Overwrite, *RECORDS))),
     catalogue=rocksdb_catalogue,
     base_files=BASE_FILES,
     exports=EXPORTS,

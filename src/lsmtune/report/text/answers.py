@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from math import exp, log
 
-from lsmtune.analysis.claim import Claim
+from lsmtune.analysis.claim import GAINS, Claim
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.deploy import format_to_deploy
 from lsmtune.analysis.trades import LEAST_COST, Cost
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.report.text.constraint_text import bound_text
+from lsmtune.report.text.pace_text import pace_text
 from lsmtune.report.text.rehearsal_text import rehearsal_sentence
 from lsmtune.report.text.words import TIMES, Ratio, counted, label, listed, metric_value, number
 
@@ -24,12 +25,14 @@ Answer = tuple[str, str]
 def answers(claim: Claim) -> Iterator[Answer]:
     """Yield gain, cost and trust of a claim about a winner; nothing for other claims."""
     if claim.unfinished or claim.status not in (
-        "gain", "no gain", "loss", "cannot be deployed", "not verified"
+        *GAINS, "no gain", "loss", "cannot be deployed", "not verified"
     ):  # fmt: skip
         return
     yield ("gain" if claim.gain else "result"), _result(claim)
     deployed = "" if claim.gain or not claim.costs else f"if you deployed trial {claim.trial}: "
     yield "cost", f"{deployed}{_cost(claim)}"
+    if claim.pace is not None:
+        yield "rate", f"a running store at {pace_text(claim.pace)}"
     yield "trust", _GAP.join(_trust(claim))
     if claim.rehearsal is not None:
         yield "deploy", rehearsal_sentence(claim.rehearsal)
@@ -61,11 +64,18 @@ def _limits(checks: Sequence[Constraint]) -> str:
     if all(check.state == "kept" for check in checks):
         return "all limits kept"
     parts = [f"{sum(check.state == 'kept' for check in checks)} limits kept"]
-    for state in ("broken", "undecided", "unknown"):
-        names = [label(check.limit.metric) for check in checks if check.state == state]
-        if names:
+    states = [_state(check) for check in checks]
+    for state in ("broken", "undecided", "open", "unknown"):
+        found = (check for check, its in zip(checks, states, strict=True) if its == state)
+        if names := [label(check.limit.metric) for check in found]:
             parts.append(f"{len(names)} {state} ({', '.join(names)})")
     return ", ".join(parts)
+
+
+def _state(check: Constraint) -> str:
+    """Return the state of a limit; an undecided one that no gain depends on is open."""
+    is_open = check.state == "undecided" and not check.forbids_gain
+    return "open" if is_open else check.state
 
 
 def _cost(claim: Claim) -> str:
@@ -112,6 +122,11 @@ def _trust(claim: Claim) -> Iterator[str]:
             if disturbed
             else f"none of {runs} runs disturbed by other programs"
         )
+    if claim.blurred:
+        names = listed([label(name) for name in claim.blurred])
+        yield f"no limit on {names}: this machine wakes its clients too late"
+    if claim.pace is not None:
+        return
     limits = [check for row in claim.rows for check in row.constraints]
     widened = [check for check in limits if check.asked is not None]
     if limits:

@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lsmtune.analysis.claim import Alternative, Claim
+from lsmtune.analysis.claim import Alternative, Claim, Scaled
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.study_view import OnlineCall
+from lsmtune.limits import OVERLOAD
 from lsmtune.report.text.answers import Answer, answers
 from lsmtune.report.text.constraint_text import constraint_cell, limit_text, measured_text
 from lsmtune.report.text.headline_text import headline_of, percent
 from lsmtune.report.text.memory_text import assumed_cache_text, memory_sentence, small_tree_text
+from lsmtune.report.text.pace_text import overload_text, pace_sentence
 from lsmtune.report.text.rehearsal_text import rehearsal_notes
 from lsmtune.report.text.replaced_text import replaced_texts
 from lsmtune.report.text.simplification_text import simplification_sentences
@@ -99,7 +101,7 @@ def _summary(claim: Claim) -> str:
         return f"The study has {counted(claim.searched, 'trial')}."
     picked = ", which you picked," if claim.picked else ""
     trial = f"trial {claim.trial}"
-    has_gain = claim.status in ("gain", "cannot be deployed")
+    has_gain = claim.gain or claim.status == "cannot be deployed"
     subject = f"The gain of {trial}{picked} is" if has_gain else f"Trial {claim.trial}{picked} was"
     return (
         f"{subject} verified at scale {claim.scale} in {counted(claim.pairs, 'pair')} of runs. "
@@ -153,16 +155,11 @@ def _warnings(claim: Claim) -> Iterator[str]:
     for other in claim.others:
         if other.status != "gain":
             yield (
-                f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}. If "
-                "your tree has this scale, keep the baseline."
+                f"No gain is verified at {_place(other)}: {_ratio_text(other.objective)}. If your "
+                f"{'tree has this scale' if other.rate is None else 'store has this rate'}, keep "
+                "the baseline."
             )
-    yield from (_probe_text(claim, check) for check in claim.undecided)
-    if claim.judged_before_0_3:
-        yield (
-            "An older lsmtune started this study. The claim uses the default limits of that "
-            "version, and compares means with them. A new study checks more limits, by their "
-            "95 % intervals; to start one, add --new-baseline."
-        )
+    yield from _open_texts(claim)
     if claim.gain and claim.worse:
         yield (
             "Compared with the baseline, the winner is proven worse in "
@@ -183,6 +180,18 @@ def _warnings(claim: Claim) -> Iterator[str]:
         yield (
             f"The 95 % interval of the objective is wide: ± {number(100 * claim.wide)} %. To "
             "make the interval narrower, run lsmtune tune again with a larger value of --pairs."
+        )
+
+
+def _open_texts(claim: Claim) -> Iterator[str]:
+    if claim.pace is None:
+        yield from (_probe_text(claim, check) for check in claim.undecided)
+    elif claim.undecided:
+        limits = [f"{limit_text(c.limit)} (measured {measured_text(c)})" for c in claim.undecided]
+        yield (
+            f"{counted(len(limits), 'limit')} open: {listed(limits)}. The runs do not prove that "
+            f"trial {claim.trial} keeps the bounds, but its medians keep them. To have a bound "
+            "proven, give it as your own limit."
         )
 
 
@@ -223,6 +232,8 @@ def _reasons(claim: Claim) -> Iterator[str]:
 
 
 def _details(claim: Claim) -> Iterator[str]:
+    if claim.pace is not None:
+        yield pace_sentence(claim.pace)
     if objective := objective_sentence(claim):
         yield objective
     if claim.simplification is not None:
@@ -238,7 +249,12 @@ def _details(claim: Claim) -> Iterator[str]:
         yield _grown_text(grown)
     for other in claim.others:
         if other.status == "gain":
-            yield f"A gain is also verified at scale {other.scale}: {_ratio_text(other.objective)}."
+            yield f"A gain is also verified at {_place(other)}: {_ratio_text(other.objective)}."
+
+
+def _place(other: Scaled) -> str:
+    """Return scale and rate of a verification, as far as they are not those of the study."""
+    return f"scale {other.scale}" if other.rate is None else f"{number(other.rate)} operations/s"
 
 
 def front_text(trials: int) -> str:
@@ -309,6 +325,8 @@ def failure_text(claim: Claim, check: Constraint) -> str:
     if check.state == "unknown" or check.value is None:
         return f"lsmtune cannot check the limit {limit_text(check.limit)}: {check.why}."
     limit, measured = limit_text(check.limit), measured_text(check)
+    if check.limit.metric == OVERLOAD and check.state == "broken":
+        return f"Trial {claim.failed_trial} {overload_text(claim)}."
     if check.state == "undecided":
         undecided = (
             f"The runs do not decide whether trial {claim.failed_trial} keeps the limit "

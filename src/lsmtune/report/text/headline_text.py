@@ -2,15 +2,28 @@
 
 from math import log
 
-from lsmtune.analysis.claim import Claim, Status
+from lsmtune.analysis.claim import Claim, Reason, Status
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.metric_rows import MetricRow
+from lsmtune.analysis.trades import Cost
+from lsmtune.limits import OVERLOAD
 from lsmtune.report.text.constraint_text import bound_text
+from lsmtune.report.text.pace_text import overload_text, rate_text
 from lsmtune.report.text.rehearsal_text import deployment_problem
-from lsmtune.report.text.trade_text import best_gain, excess_text
-from lsmtune.report.text.words import TIMES, counted, label, sentence_start
+from lsmtune.report.text.trade_text import best_gain, changed, excess_text
+from lsmtune.report.text.words import (
+    TIMES,
+    counted,
+    label,
+    listed,
+    metric_value,
+    sentence_start,
+)
+from lsmtune.verdict import State
 
 MAX_WORDS = 12
+"""Without the scale, the price and the open limits of a gain."""
+_MOST_PRICES = 3
 
 _SPEEDS = {
     "load_s": "loaded {}",
@@ -19,6 +32,11 @@ _SPEEDS = {
     "build_s": "built {}",
 }
 """Times of phases: they are said as sooner or later."""
+_STATES: dict[Reason, State] = {
+    "constraint broken": "broken",
+    "constraint unknown": "unknown",
+    "constraint undecided": "undecided",
+}
 _FACTOR_FROM = 1.2
 """A time that changes by less is said in percent."""
 _DOUBLE = 2.0
@@ -27,13 +45,16 @@ _DOUBLE = 2.0
 def headline_of(claim: Claim) -> str:
     """Return the claim in at most 12 words. It names proven changes only.
 
-    A gain that is not verified at full size begins with its scale.
+    A gain that is not verified at full size begins with its scale, and that of a running store has
+    its rate. Its price and the number of open limits follow.
     """
     if claim.unfinished:
         return f"The search has not ended: {_progress(claim)}"
-    if claim.status == "gain":
-        text, scale = _gain(claim), claim.scale_of_gain
-        return sentence_start(text) if scale is None else f"At {scale} of the size: {text}"
+    if claim.gain:
+        text, scale = f"{_gain(claim)}{_price(claim)}{_open(claim)}", claim.scale_of_gain
+        where = [] if scale is None else [f"{scale} of the size"]
+        where += [] if claim.pace is None else [rate_text(claim.pace)]
+        return f"At {listed(where)}: {text}" if where else sentence_start(text)
     if (trade := _trade(claim)) is not None:
         return sentence_start(trade)
     if claim.rehearsal is not None and not claim.rehearsal.passed and claim.trial is not None:
@@ -48,6 +69,28 @@ def headline_of(claim: Claim) -> str:
         "nothing found": f"Nothing found: {_none(claim)}",
     }
     return texts.get(claim.status, "No result yet: too few runs are measured")
+
+
+def _price(claim: Claim) -> str:
+    """Return what the gain costs, the worst first."""
+    told = [_cost(cost) for cost in claim.price[:_MOST_PRICES]]
+    return f"; price: {listed(told)}" if told else ""
+
+
+def _cost(cost: Cost) -> str:
+    if cost.ratio is None:
+        return (
+            f"{metric_value(cost.metric, cost.value or 0.0)} of {label(cost.metric)} instead of 0"
+        )
+    return changed(cost.metric, cost.ratio.median)
+
+
+def _open(claim: Claim) -> str:
+    """Return how many limits neither a gain nor a loss depends on, because no run decides them."""
+    if not claim.undecided:
+        return ""
+    limits = sum(len(row.constraints) for row in claim.rows)
+    return f" ({len(claim.undecided)} of {counted(limits, 'limit')} open)"
 
 
 def _trade(claim: Claim) -> str | None:
@@ -161,20 +204,22 @@ def _looks(claim: Claim) -> str:
     return f"{percent(claim.value)} {'better' if claim.value < 1 else 'worse'}"
 
 
+def _not_kept(claim: Claim, state: State) -> str:
+    """Return which limits are in the state that forbids a gain."""
+    failed = [check for check in claim.failed if check.state == state]
+    names = {check.limit.metric for check in failed}
+    if state == "unknown":
+        return f"{counted(len(failed), 'limit')} could not be checked"
+    if state == "broken" and OVERLOAD in names:
+        return overload_text(claim)
+    what = label(names.pop()) if len(names) == 1 else f"{len(names)} metrics"
+    return f"limit on {what} {state}"
+
+
 def _why_not(claim: Claim) -> str:
     reason = claim.reasons[0] if claim.reasons else "chance"
-    if reason in ("constraint broken", "constraint unknown"):
-        state = "broken" if reason == "constraint broken" else "unknown"
-        failed = [check for check in claim.failed if check.state == state]
-        names = {check.limit.metric for check in failed}
-        what = label(names.pop()) if len(names) == 1 else f"{len(names)} metrics"
-        if state == "broken":
-            return f"limit on {what} broken"
-        return f"{counted(len(failed), 'limit')} could not be checked"
-    if reason == "constraint undecided":
-        names = {check.limit.metric for check in claim.failed}
-        what = label(names.pop()) if len(names) == 1 else f"{len(names)} metrics"
-        return f"limit on {what} undecided"
+    if reason in _STATES:
+        return _not_kept(claim, _STATES[reason])
     if reason == "objective worse":
         what = label(claim.lost[0]) if len(claim.lost) == 1 else f"{len(claim.lost)} objectives"
         return f"{what} got worse"

@@ -1,9 +1,12 @@
 """The plan of a study in words: workload, limits, runs, search."""
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.knob_text import readable_range
 from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Settings
 from lsmtune.report.text.facts import what_runs
 from lsmtune.spec import Ground, StudySettings
+from lsmtune.spec_measure import reason_filled, without_effect
 from lsmtune.study.search import GROUPS_OF_FINALISTS
 from lsmtune.study.stopping import fewest_trials
 from lsmtune.tables import Online
@@ -18,6 +21,26 @@ def workload_facts(spec: StudySettings) -> list[tuple[str, str]]:
     name = spec.workload.name
     facts = [("workload", f"{name} ({parameters})" if parameters else name)]
     return [*facts, ("", what_runs(spec.workload, spec.engine))]
+
+
+def measure_facts(spec: StudySettings, base: Settings) -> list[tuple[str, str]]:
+    """Return how the trials measure, and why; `base` has the settings of the baseline."""
+    entry = ENGINES[spec.engine]
+    if spec.online is not None:
+        return []
+    if not spec.is_running:
+        reason = reason_filled(spec, entry, base)
+        why = "you set measure = filled" if reason is None else reason
+        return [("measured", f"filled stores, because {why}")]
+    rate, is_share = spec.given_rate
+    text = (
+        f"{100 * rate:g} % of what the baseline can take here; not your rate" if is_share
+        else f"{rate:,.0f} operations/s"
+    )  # fmt: skip
+    facts = [("measured", f"a running store at a fixed rate: {text}")]
+    if ages := without_effect(spec, base, entry.catalogue().defaults(1)):
+        facts.append(("", f"{' and '.join(ages)} of the baseline do not act within seconds"))
+    return facts
 
 
 def limits_text(spec: StudySettings) -> str:

@@ -16,6 +16,8 @@ _STEPS: dict[StepKind, str] = {
     "verify_other": "Verify the next best config, trial {other}, in pairs of runs with the "
     "baseline:",
     "deploy": "Write the file to deploy:",
+    "own_rate": "The rate is not yours. Replace R by your operations per second, or set "
+    '`rate = "R"` in a new study:',
     "run_for_real": "Run the study with a real engine. A simulated gain is only a prediction.",
     "search_more": "To test more configs, run the same `lsmtune tune` command with a larger value "
     "of --trials.",
@@ -58,6 +60,7 @@ _IN_PROGRAM: dict[StepKind, str] = {
     "verify_larger": _VERIFY,
     "verify_full_size": _VERIFY,
     "verify_other": _VERIFY.replace("{trial}", "{other}"),
+    "own_rate": "The rate is not yours. Give your operations per second as `rate` in a new study.",
     "search_more": "To test more configs, run the program that has the engine again, with a larger "
     "value of `trials`.",
     "relax_constraint": _ACCEPT,

@@ -9,6 +9,7 @@ from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.metrics.families import listed
 from lsmtune.report.text.changed_options import OptionRow, option_row
 from lsmtune.report.text.claim_text import metric_cells
+from lsmtune.report.text.pace_text import rate_text
 from lsmtune.report.text.words import counted, status_text
 
 _MOST_FAMILIES = 6
@@ -44,6 +45,8 @@ def count_text(view: StudyView) -> str:
 def metrics_title(claim: Claim) -> str:
     """Return the title of the table of metrics."""
     note = " with its 95 % interval" if claim.pairs else ", not verified"
+    if claim.pace is not None:
+        note += f"; mean over the window at {rate_text(claim.pace)}"
     return f"Change: {claim.compared} / baseline{note}"
 
 
