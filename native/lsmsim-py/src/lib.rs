@@ -61,7 +61,8 @@ enum Answer {
 /// Return the prediction for each line: `{"metrics": {…}}`, or `{"error": "…", "hangs": false}`.
 ///
 /// A line is `{"workload": {…}, "knobs": {…}, "version": "11.8.1", "seed": 1}`. With `"probe":
-/// {"reads": 10000, "scan_length": 10}`, reads follow. `machine` contains the constants of the
+/// {"reads": 10000, "scan_length": 10}`, reads follow. With `"running": {…}`, the metrics are those
+/// of a running store at a rate, without a probe. `machine` contains the constants of the
 /// machine as JSON. A wrong line does not stop the others. ValueError for a machine that cannot be
 /// read.
 #[pyfunction]
@@ -158,6 +159,12 @@ fn known_parameters() -> Vec<String> {
     all.as_object().expect("parameters have names").keys().cloned().collect()
 }
 
+/// Return the steps of a trial of a running store, which a line may have as `"running": {…}`.
+#[pyfunction]
+fn known_steps() -> [&'static str; 6] {
+    ["baseline", "rate", "turn_over", "capacity_s", "calm_s", "window_s"]
+}
+
 /// Carry out the plan on standard input and end the process, see the crate lsmdriver.
 ///
 /// The process must do nothing else, because it ends without Python's cleanup.
@@ -173,6 +180,7 @@ fn define(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(drive, module)?)?;
     module.add_function(wrap_pyfunction!(known_options, module)?)?;
     module.add_function(wrap_pyfunction!(known_parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(known_steps, module)?)?;
     module.add_function(wrap_pyfunction!(record_line, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_lines, module)?)
 }

@@ -85,8 +85,10 @@ pub fn simulate_running(
         return Err(Failure::Stuck);
     }
     let mut metrics = window.metrics(running.window_s);
-    let bytes = of_window.records * record;
-    metrics.insert("write_amp", (of_window.written + of_window.backlog) / bytes);
+    let written = of_window.flushed + of_window.compacted + of_window.backlog;
+    metrics.insert("write_amp", written / (of_window.records * record));
+    metrics.insert("flush_write_bytes", of_window.flushed);
+    metrics.insert("compact_write_bytes", of_window.compacted);
     metrics.insert("cpu_us_per_op", of_window.cpu_s * 1e6 / of_window.records);
     let fastest = capacity.records / running.capacity_s;
     metrics.insert("capacity_ops_s", fastest / (1.0 + capacity.owed_share()));
@@ -123,7 +125,8 @@ fn built(trial: Trial, baseline: &Options, sample: Sample) -> Result<(Tree, u32)
 #[derive(Clone, Copy)]
 struct Sums {
     records: f64,
-    written: f64,
+    flushed: f64,
+    compacted: f64,
     backlog: f64,
     cpu_s: f64,
 }
@@ -131,13 +134,14 @@ struct Sums {
 impl Sums {
     /// How much compactions owe more than before, as a share of the written bytes.
     fn owed_share(&self) -> f64 {
-        self.backlog.max(0.0) / self.written.max(1.0)
+        self.backlog.max(0.0) / (self.flushed + self.compacted).max(1.0)
     }
 
     fn since(self, before: Self) -> Self {
         Self {
             records: self.records - before.records,
-            written: self.written - before.written,
+            flushed: self.flushed - before.flushed,
+            compacted: self.compacted - before.compacted,
             backlog: self.backlog - before.backlog,
             cpu_s: self.cpu_s - before.cpu_s,
         }
@@ -193,11 +197,15 @@ impl Run<'_> {
     }
 
     fn sums(&self) -> Sums {
-        let being_written: f64 = self.jobs.iter().map(|job| job.written_bytes()).sum();
+        let written = |flushes: bool| -> f64 {
+            let jobs = self.jobs.iter().filter(|job| job.is_flush() == flushes);
+            jobs.map(|job| job.written_bytes()).sum()
+        };
         let used: f64 = self.jobs.iter().map(|job| job.cost.cpu_s * (1.0 - job.left)).sum();
         Sums {
             records: self.memtables.written,
-            written: self.totals.flushed_bytes + self.totals.compacted_bytes + being_written,
+            flushed: self.totals.flushed_bytes + written(true),
+            compacted: self.totals.compacted_bytes + written(false),
             backlog: self.owed_bytes(),
             cpu_s: self.totals.cpu_s + used,
         }
