@@ -24,6 +24,7 @@ from statistics import median
 from typing import Any
 
 import lsmtune
+from lsmtune.analysis.claim import GAINS
 from lsmtune.engines.base import Deployed, Places, Rehearses, Watch
 from lsmtune.engines.registry import engine_of
 from lsmtune.engines.rocksdb.exports import OPTIONS
@@ -138,9 +139,9 @@ def failures(found: Mapping[str, list[dict[str, Any]]]) -> list[str]:
              for one in (*found["simulated"], *found["real"]) if one["forbidden"]]  # fmt: skip
     for one in found["real"]:
         rehearsal = one["rehearsal"]
-        if one["status"] == "gain" and (rehearsal is None or rehearsal["failed"]):
+        if one["status"] in GAINS and (rehearsal is None or rehearsal["failed"]):
             wrong.append(f"seed {one['seed']}: the files were not rehearsed, or failed")
-        if one["has_file"] and one["status"] not in ("gain", "not verified"):
+        if one["has_file"] and one["status"] not in (*GAINS, "not verified"):
             wrong.append(f"seed {one['seed']}: a file was written")
     wrong += [
         f"planted {one['option']}: {one['failed']} {one['options']}"

@@ -41,7 +41,7 @@ def summary(studies: list[dict[str, Any]]) -> dict[str, Any]:
     ratios = {name: [v["ratios"][name]["median"] for v in verified] for name in SHOWN}
     return {
         "studies": len(studies),
-        "claims_of_gain": sum(v["claim"] == "gain" for v in verified),
+        "claims_of_gain": sum(v["claim"] != "no gain" for v in verified),
         "ratios": {
             name: {"median": median(values), "lowest": min(values), "highest": max(values)}
             for name, values in ratios.items()

@@ -19,7 +19,7 @@ import numpy as np
 from opened import open_study
 from read_counts import LOADS, RECORDS, runs, spec_of
 
-from lsmtune.analysis.claim import claim_of
+from lsmtune.analysis.claim import GAINS, claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.objective import Metrics
 from lsmtune.store.home import Home
@@ -65,10 +65,10 @@ def summary(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return how many searches claim a gain, and how many had a finalist that was sure."""
     return {
         "searches": len(found),
-        "claims_of_gain": sum(one["status"] == "gain" for one in found),
+        "claims_of_gain": sum(one["status"] in GAINS for one in found),
         "without_a_sure_finalist": sum(not one["sure"] for one in found),
         "claims_of_gain_without_a_sure_finalist": sum(
-            one["status"] == "gain" and not one["sure"] for one in found
+            one["status"] in GAINS and not one["sure"] for one in found
         ),
         "mean_verifications": float(np.mean([one["verified"] for one in found])),
     }

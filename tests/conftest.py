@@ -173,6 +173,18 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def made_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with small studies, for `enter_home`."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder))
+        patch.setattr(tempfile, "tempdir", str(folder))
+        from fakes.made_home import make_home  # noqa: PLC0415 - slow to import
+
+        return make_home(folder / "home")
+
+
 @pytest.fixture
 def own_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for temporary files and state, and so a host lock, of the test's own."""

@@ -40,10 +40,11 @@ FLOORS: dict[str, int] = {
 ROOM_OF_MODULE = {
     "__init__": "public", "errors": "errors", "units": "units", "stats": "stats",
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
-    "spec_defaults": "records", "spec_measure": "records", "rescale": "records", "limits": "records", "reading": "reading",
+    "spec_defaults": "records", "spec_measure": "records", "rescale": "records",
+    "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
     "rule": "records", "simplified": "records", "rehearsal": "records", "pruning": "records",
-    "rescale_old_rule": "records",
+    "rescale_published": "records",
     "study_keys": "study_keys", "host_levels": "records", "own_tables": "records",
     "entries": "entries", "engine_traits": "records", "described": "records",
     "store_rehearsal": "records",

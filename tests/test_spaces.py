@@ -54,7 +54,7 @@ def ground(cores: int = 2, **changes: Value) -> Ground:
         CATALOGUE,
         Base(options="", settings=base),
         20_000,
-        SizeRule(cores=cores, existing_store=True),
+        SizeRule(cores=cores),
     )
 
 
@@ -177,9 +177,9 @@ def test_published_presets_and_full_size_engines_have_no_rule() -> None:
         assert new_rule(spec_of(knobs=preset), 2) is None
     assert new_rule(make_spec({"engine": "embedded"}, "here"), 2) is None
     assert new_rule(make_spec({"engine": "tikv"}, "here"), 2) is None
-    assert new_rule(spec_of(), 2) == SizeRule(cores=2, existing_store=True)
+    assert new_rule(spec_of(), 2) == SizeRule(cores=2)
     myrocks = make_spec({"engine": "myrocks"}, "here")
-    assert new_rule(myrocks, 2) == SizeRule(cores=2, existing_store=True)
+    assert new_rule(myrocks, 2) == SizeRule(cores=2)
 
 
 @pytest.mark.parametrize(

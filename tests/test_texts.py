@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fakes.recorded_home import enter_recorded_home
+from fakes.made_home import enter_home
 from fakes.visible_text import visible_texts
 from lsmtune.cli.main import run
 
@@ -44,10 +44,10 @@ ESCAPE = re.compile(r"\x1b|\x9b")
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(made_home: Path, tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Enter the folder of a user, with 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
-    return enter_recorded_home(tmp_path / "place", monkeypatch)
+    return enter_home(made_home, tmp_path / "place", monkeypatch)
 
 
 @pytest.fixture(name="check")

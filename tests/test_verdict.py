@@ -124,13 +124,6 @@ def test_more_pairs_are_no_help_where_the_objective_is_undecided() -> None:
     assert not found.waits_for_constraints
 
 
-def test_older_studies_are_judged_by_the_mean_of_the_ratio() -> None:
-    uses = (1.3, 0.9, 0.9, 0.9, 0.9, 0.9)
-    asked = asking("write_amp", limits=("get_p99_us <= 1.1 * base",))
-    found = judge(with_reads(*uses), replace(asked, by_intervals=False))
-    assert (found.claim, found.limits[0].state, found.limits[0].low) == ("gain", "kept", None)
-
-
 NOISY = (1.0, 1.3, 0.8, 1.2, 0.9, 1.1, 0.7, 1.25, 1.0, 0.85, 1.15, 0.95)
 
 

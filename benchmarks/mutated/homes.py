@@ -1,20 +1,21 @@
 """Readers of a home: its database as bytes and by cells, and the evidence of trials."""
 
-import gzip
 import random
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Sequence
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from fakes.made_home import make_home
 from lsmtune.store.home import Home
 from mutated.mutations import mutated
-from mutated.reader import ROOT, Reader, commands, write_file
+from mutated.reader import Reader, commands, write_file
 
-_STORED = ROOT / "tests" / "contract" / "homes" / "0.1.0"
 _DATABASE = "lsmtune.sqlite3"
 _STUDIES = ("finished", "verified", "front", "server", "cluster")
 _FORMATS = {"server": "my.cnf", "cluster": "tikv-toml"}
@@ -22,12 +23,17 @@ _AS_BYTES = 0.05
 """Share of the damaged cells that are bytes instead of text."""
 
 
+@cache
+def _made() -> Path:
+    """Return a home that is made once per process."""
+    return make_home(Path(tempfile.mkdtemp()) / "home")
+
+
 def stored_home(folder: Path) -> Path:
-    """Return a copy of the stored home, made once a folder."""
+    """Return a copy of the made home, one per folder."""
     home = folder / "stored"
     if not home.exists():
-        shutil.copytree(_STORED, home, ignore=shutil.ignore_patterns("*.gz"))
-        write_file(_stored_database(), home, _DATABASE)
+        shutil.copytree(_made(), home)
     return home
 
 
@@ -78,7 +84,7 @@ def _changed_cell(seeds: Sequence[bytes], rng: random.Random) -> bytes:
 
 
 def _stored_database() -> bytes:
-    return gzip.decompress((_STORED / f"{_DATABASE}.gz").read_bytes())
+    return (_made() / _DATABASE).read_bytes()
 
 
 def _single_studies() -> list[bytes]:
@@ -109,7 +115,7 @@ def _evidence(data: bytes, folder: Path) -> None:
 
 
 def _evidence_text() -> list[bytes]:
-    return [(_STORED / "evidence" / "verified" / "00001" / "script.txt.gz").read_bytes()]
+    return [(_made() / "evidence" / "verified" / "00001" / "script.txt.gz").read_bytes()]
 
 
 READERS = {

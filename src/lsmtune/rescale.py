@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config, Knob, Settings, Value
-from lsmtune.rescale_old_rule import rescaled_by_old_rule
+from lsmtune.rescale_published import rescaled_published
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import without_load
 
@@ -14,9 +14,9 @@ from lsmtune.spec import without_load
 class Rescaled:
     """The settings of a config at another scale.
 
-    `replaced` and `reasons` are empty for studies whose configs are legal at full size. For older
-    and published studies, `replaced` has the scaled values of options that have another value in
-    the settings. `reasons` are the limits and rules that the scaled values break, as sentences
+    `replaced` and `reasons` are empty for studies whose configs are legal at full size. For
+    published studies, `replaced` has the scaled values of options that have another value in the
+    settings. `reasons` are the limits and rules that the scaled values break, as sentences
     without a full stop.
     """
 
@@ -31,7 +31,7 @@ def rescaled(spaces: KnobSpaces, config: Config, scale: Fraction) -> Rescaled:
     UserError if a tree of that scale cannot have a value of the config.
     """
     if spaces.ground.rule is None:
-        return Rescaled(*rescaled_by_old_rule(spaces, config, scale))
+        return Rescaled(*rescaled_published(spaces, config, scale))
     here, there = spaces.at(), spaces.at(scale)
     values = here.at_full_size(config)
     if there.full is not None:

@@ -2,23 +2,17 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FULL_SIZE = {"full_size": True}
-"""What is stored in place of a rule if trials always have full size. An older lsmtune stored
-nothing."""
-
 
 class SizeRule(BaseModel):
     """All sizes of a trial scale with the tree, and each config must be legal at full size.
 
-    `cores` are those that the deployed store may use. They bound the numbers of threads. With
-    `existing_store`, a search tries only values that a store of the baseline survives (see
-    knobs/existing.py); studies that began before this rule have it not.
+    `cores` are those that the deployed store may use. They bound the numbers of threads. A search
+    tries only values that a store of the baseline survives (see knobs/existing.py).
 
-    A study without a rule began with lsmtune 0.2 or older, or repeats a published study: a block
-    cache that is not given does not scale, the memory limit applies at the scale of the trials,
-    and numbers of threads have the ranges of the catalogue.
+    A study that repeats a published one has no rule: a block cache that is not given does not
+    scale, the memory limit applies at the scale of the trials, and numbers of threads have the
+    ranges of the catalogue. Nor has a study whose trials have full size.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     cores: int = Field(ge=1)
-    existing_store: bool = False

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from lsmtune import workloads
 from lsmtune.engine_traits import ENGINES
@@ -20,7 +19,7 @@ from lsmtune.knobs.threads import with_cores
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 from lsmtune.limits import Limit
 from lsmtune.objective import Metrics
-from lsmtune.rule import FULL_SIZE, SizeRule
+from lsmtune.rule import SizeRule
 from lsmtune.spec import LOAD_KNOBS, Ground, StudySettings
 from lsmtune.spec_defaults import CACHE
 from lsmtune.study_keys import VERSION
@@ -142,7 +141,7 @@ def _store_rules(spec: StudySettings, ground: Ground, catalogue: Catalogue) -> R
     Experiments run the values that the user names. Online tuning opens no store again.
     """
     is_search = not (spec.screen or spec.sweep or spec.online)
-    if spec.new_store or not is_search or not (ground.rule and ground.rule.existing_store):
+    if spec.new_store or not is_search or ground.rule is None:
         return catalogue.rules
     more = existing_rules(one_way=bool(spec.one_way))
     return replace(catalogue.rules, refusals=(*catalogue.rules.refusals, *more))
@@ -195,16 +194,7 @@ def new_rule(spec: StudySettings, cores: int) -> SizeRule | None:
     """Return the rule of a new study; None for a published preset, and for full-size engines."""
     engine = ENGINES[spec.engine]
     is_published = engine.catalogue().is_published(spec.knobs)
-    return None if is_published or engine.full_size else SizeRule(cores=cores, existing_store=True)
-
-
-def stored_rule(spec: StudySettings, rule: SizeRule | None) -> dict[str, Any] | None:
-    """Return the rule of a new study as it is stored; None for a published preset."""
-    if rule is not None:
-        return rule.model_dump()
-    engine = ENGINES[spec.engine]
-    is_published = engine.catalogue().is_published(spec.knobs)
-    return None if is_published or not engine.full_size else FULL_SIZE
+    return None if is_published or engine.full_size else SizeRule(cores=cores)
 
 
 def assumed_cache_bytes(spec: StudySettings, ground: Ground) -> int | None:

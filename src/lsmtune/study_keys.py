@@ -105,7 +105,7 @@ WORKLOAD_KEYS = {
     "tombstone_width": "Number of keys that a range deletion covers, from a random key on.",
     "tombstones": "Maximum number of range deletions. Default: no maximum, so range deletions "
     "continue until the load ends.",
-    "mix": "Shares of gets, puts and scans. The shares add up to 1.",
+    "mix": "Shares of gets, puts, scans and gets of missing keys. The shares add up to 1.",
     "skew": "Skew of the reads. The probability falls as 1 / rank, from rank num x e^-skew on. "
     "With a larger skew, more reads go to few records. In the workload mix, the skew also applies "
     "to scans and, without `write_skew`, to puts. Default: no skew, so all records are read "
@@ -123,7 +123,13 @@ WORKLOAD_KEYS = {
 }
 """Keys of the table [workload]."""
 
-MIX_KEYS = {"get": "Share of gets.", "put": "Share of puts.", "scan": "Share of scans."}
+MIX_KEYS = {
+    "get": "Share of gets.",
+    "put": "Share of puts.",
+    "scan": "Share of scans.",
+    "get_missing": "Share of gets of keys inside the key range that never exist. db_bench cannot "
+    "send them, but lsmtune's driver can: set `rocksdb` or `library`.",
+}
 """Keys of the table [workload.mix]."""
 
 PROTOCOL_KEYS = {

@@ -168,6 +168,7 @@ class Running(BaseModel):
     capacity_s seconds of the workload without a limit
     calm_s     seconds at the rate before the window
     window_s   seconds at the rate that are measured
+    new_store  whether the config builds the store itself, because it cannot open the baseline's
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -176,6 +177,7 @@ class Running(BaseModel):
     capacity_s: PositiveFloat = 3.0
     calm_s: float = Field(default=2.0, ge=0)
     window_s: PositiveFloat = 6.0
+    new_store: bool = False
 
     @property
     def timed_s(self) -> float:

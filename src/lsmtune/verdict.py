@@ -1,7 +1,7 @@
 """Verdict on pairs of runs: decides whether they show a gain."""
 
 from collections.abc import Sequence
-from math import isinf
+from math import isinf, log
 from statistics import median
 from typing import Literal
 
@@ -23,6 +23,8 @@ CONFIDENCE = 0.95
 _FIRST_LOOK, _LAST_LOOK = 3, 5
 """Numbers of pairs after which a verification at another scale may end without a gain."""
 
+_NEAR = 0.5
+
 UNKNOWN = Interval(1.0, 1e-9, 1e9)
 """The interval of a ratio that was not measured."""
 
@@ -40,9 +42,10 @@ class LimitCheck(BaseModel):
     the state is "unknown" and `why` gives the reason. `limit` is the checked limit and
     `asked` the tighter one, if noise made a default bound grow. `deviation` is the reason for it:
     the standard deviation of the log of the metric between runs of the baseline, None if the bound
-    has not grown. `required` is False if a gain can be claimed while it is undecided: for a default
-    limit on reads that only the read probe makes, and for a default limit of a running store while
-    its `use` is at most 1. `default` is False for one that the user gave.
+    has not grown. `required` is False for a default limit on reads that only the read probe
+    makes: a gain can be claimed while it is undecided. So it can if the limit `can_be_open`, a
+    default limit of a running store, and `use` is at most 1. `default` is False for one that the
+    user gave.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,6 +57,7 @@ class LimitCheck(BaseModel):
     asked: str | None = None
     deviation: float | None = None
     required: bool = True
+    can_be_open: bool = False
     default: bool = False
     why: str | None = None
 
@@ -65,7 +69,25 @@ class LimitCheck(BaseModel):
     @property
     def forbids_gain(self) -> bool:
         """True if no gain can be claimed because of this limit."""
-        return self.state in ("broken", "unknown") or (self.required and self.state != "kept")
+        if self.state != "undecided":
+            return self.state != "kept"
+        return self.required and not self._is_open
+
+    @property
+    def may_turn(self) -> bool:
+        """True if the limit is open, and more pairs may well find that it forbids a gain.
+
+        Its median keeps the bound by less than half of the half width of its interval: then the
+        median of twice as many pairs breaks the bound with a probability above 3 %.
+        """
+        if not self._is_open or not self.use or not self.low:
+            return False
+        return -log(self.use) < _NEAR * log(self.use / self.low)
+
+    @property
+    def _is_open(self) -> bool:
+        kept = self.use is not None and self.use <= 1
+        return self.state == "undecided" and self.can_be_open and kept
 
 
 class Verdict(BaseModel):
@@ -74,10 +96,10 @@ class Verdict(BaseModel):
     `ratios` are winner / baseline; a metric that was zero or missing in a run has none. `goals`
     has the interval of each objective and `objective` that of their geometric mean, both turned
     so that below 1 is a gain. `claim` is "gain" only if the whole interval of `objective` is below
-    1, no interval in `goals` is entirely above 1, and every `required` limit is kept, and no other
-    one is broken. `better` and `worse` name the
-    objective's metrics whose own interval excludes 1. `from_zero` has the metrics that have no
-    ratio because the baseline has 0 in all pairs, but the winner never: the winner's median.
+    1, no interval in `goals` is entirely above 1, and no limit forbids it. `better` and `worse`
+    name the objective's metrics whose own interval excludes 1. `from_zero` has the metrics that
+    have no ratio because the baseline has 0 in all pairs, but the winner never: the winner's
+    median.
     `notes` list what could not be judged.
     """
 
@@ -100,14 +122,16 @@ class Verdict(BaseModel):
 
     @property
     def waits_for_constraints(self) -> bool:
-        """True if undecided limits are all that forbids a gain; more pairs may decide them.
+        """True if more pairs may save or deny a gain, because they may decide limits.
 
-        Limits that do not forbid a gain cost no pairs: in a running store, most of those that six
-        pairs leave undecided have a use near 1, and twelve pairs would leave them so.
+        Undecided limits are all that forbids it, or an open limit may turn. Other open limits cost
+        no pairs: the claim counts them.
         """
-        forbidding = [check.state for check in self.limits if check.forbids_gain]
+        forbidding = {check.state for check in self.limits if check.forbids_gain}
         gains = self.objective.high < 1 and not self.lost_goals
-        return gains and set(forbidding) == {"undecided"}
+        if not gains or forbidding - {"undecided"}:
+            return False
+        return bool(forbidding) or any(check.may_turn for check in self.limits)
 
     @property
     def lost_goals(self) -> tuple[str, ...]:
@@ -225,7 +249,6 @@ def _check(
         state = "kept"
     elif found.low > 1:
         state = "broken"
-    is_open = objective.is_running and limit.default and found.median <= 1
     return LimitCheck(
         limit=str(checked),
         state=state,
@@ -234,7 +257,8 @@ def _check(
         high=found.high,
         asked=None if checked == limit else str(limit),
         deviation=None if checked == limit else noise,
-        required=not (limit.probe or is_open),
+        required=not limit.probe,
+        can_be_open=objective.is_running and limit.default,
         default=limit.default,
     )
 

@@ -12,10 +12,10 @@ from lsmtune.rule import SizeRule
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy
-from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
+from lsmtune.trials import Base, Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
-WORKLOAD = Workload()
+WORKLOAD = Workload(name="overwrite")
 DEFAULTS = load("rocksdb").defaults(1 / 64)
 METRICS = {
     "write_amp": 10.0,
@@ -51,12 +51,13 @@ class Written:
     """
 
     def __init__(self, home: Home, *, of_today: bool = False, **spec: Any) -> None:
-        facts = {"version": "0", "assertions_enabled": False}
+        base = Base(options="", settings=load("rocksdb").defaults(1))
+        facts = {"version": "0", "assertions_enabled": False, "base": base.model_dump()}
         self.home = home
         limits = StudySettings.model_validate(spec).parsed_objective.limits
         constraints = [asdict(limit) for limit in limits]
         given = {"study": "s", **spec}
-        rule = SizeRule(cores=2).model_dump() if of_today else None
+        rule = SizeRule(cores=2) if of_today else None
         self.study: StoredStudy = home.add_study("s", given, facts, {}, constraints, rule=rule)
 
     def add(

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from fakes.recorded_home import enter_recorded_home
+from fakes.made_home import enter_home
 from lsmtune.cli.main import run
 
 
 @pytest.fixture
-def place(tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(made_home: Path, tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a home in which studies of several engines are."""
-    return enter_recorded_home(tmp_path / "place", monkeypatch)
+    return enter_home(made_home, tmp_path / "place", monkeypatch)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_what_is_put_is_read_deleted_and_scanned(store: str, on_disk: Path) -> N
     assert driven.returncode == 0, driven
     told = {event["phase"]: event["operations"] for event in driven.of("run")}
     assert told["read"]["get"]["checked"] == 1000
-    assert told["missing"]["get"]["records"] == 0
+    assert told["missing"]["get_missing"]["records"] == 0
     assert told["update"]["read_modify_write"]["records"] == 100
     assert told["scan"]["scan"]["records"] == 10
     assert told["left"]["get"]["records"] == 700

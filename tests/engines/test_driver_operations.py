@@ -70,9 +70,13 @@ def test_keys_of_writes_and_the_kind_latest_exclude_each_other(keys: str, do: Do
     assert "write_keys: not allowed" in failed["message"]
 
 
-@pytest.mark.parametrize("operation", ["get", "multi_get"])
-def test_missing_keys_are_not_found(operation: str, do: Do) -> None:
-    missing = told(do(LOAD, reads(operation=operation, missing=True)), "read", operation)
+@pytest.mark.parametrize(
+    ("operation", "name"), [("get", "get_missing"), ("multi_get", "multi_get")]
+)
+def test_missing_keys_are_not_found(operation: str, name: str, do: Do) -> None:
+    driven = do(LOAD, reads(operation=operation, missing=True))
+    assert list(driven.one("run", phase="read")["operations"]) == [name]
+    missing = told(driven, "read", name)
     assert (missing["count"], missing["records"]) == (1000, 0)
 
 

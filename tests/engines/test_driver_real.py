@@ -237,7 +237,7 @@ def test_each_operation_does_what_it_says(do: Do) -> None:
     assert done["read_modify_write"]["records"] == done["read_modify_write"]["checked"] == left
     assert 400 <= done["scan_backward"]["records"] <= 500
     assert done["merge"]["records"] == num // 2
-    assert driven.one("run", phase="missing")["operations"]["get"]["records"] == 0
+    assert driven.one("run", phase="missing")["operations"]["get_missing"]["records"] == 0
     assert driven.one("run", phase="read")["operations"]["get"]["checked"] == num
 
 

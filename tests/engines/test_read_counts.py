@@ -35,7 +35,7 @@ def report(hits: int, misses: int) -> dict[str, Any]:
     return {"event": "report", "statistics": text}
 
 
-PHASES = [ran("gets", "get", 10), ran("missing", "get", 10), ran("scans", "scan", 10)]
+PHASES = [ran("gets", "get", 10), ran("missing", "get_missing", 10), ran("scans", "scan", 10)]
 REPORTS = [report(8, 4), report(9, 4), report(90, 10)]
 
 

@@ -18,7 +18,7 @@ from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.metrics.options_file import replace_options
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.spec import StudySettings
-from lsmtune.trials import Protocol, TrialSpec
+from lsmtune.trials import Protocol, Running, TrialSpec
 from lsmtune.workloads import Workload
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
@@ -44,7 +44,12 @@ def rig(
 
 
 def rehearsed(
-    rig: Rig, changes: Changes, *, undo: str | None = None, new_store: bool = False
+    rig: Rig,
+    changes: Changes,
+    *,
+    undo: str | None = None,
+    new_store: bool = False,
+    running: Running | None = None,
 ) -> Rehearsal:
     """Rehearse the baseline's file with these changes."""
     spec = rig.spec.model_copy(update={"new_store": new_store})
@@ -63,7 +68,7 @@ def rehearsed(
     workdir.mkdir()
     trial = TrialSpec(
         settings=rig.base, base_settings=rig.base, workload=Workload(num=5_000),
-        protocol=Protocol(), seed=7,
+        protocol=Protocol(), seed=7, running=running,
     )  # fmt: skip
     places = Places(workdir, rig.folder / "templates")
     assert isinstance(rig.engine, Rehearses)
@@ -76,6 +81,18 @@ def test_files_that_open_the_store_pass(rig: Rig) -> None:
     assert found.passed
     assert (found.reader, found.families, found.options) == ("store", ("default",), ())
     assert found.records > 3_000
+
+
+@pytest.mark.db_bench
+def test_the_store_of_running_trials_is_opened(rig: Rig) -> None:
+    if rig.program:
+        pytest.skip("only lsmtune's driver has trials of a running store")
+    found = rehearsed(rig, {BUFFER: "8388608"}, running=Running(rate=None))
+    assert found.passed
+    assert found.records > 5_000
+    folder = rig.folder / f"rehearsal{rig.runs}"
+    assert (folder / "template-stdout.txt").exists()
+    assert not (folder / "running-stdout.txt").exists()
 
 
 @pytest.mark.db_bench

@@ -315,6 +315,15 @@ char *rocksdb_property_value_cf(void *store, struct family *family, const char *
   return strdup(text);
 }
 
+/* Two tables: number 12 in level 0, number 34 in level 6. */
+
+void *rocksdb_livefiles(void *store) { return &thing; }
+int rocksdb_livefiles_count(void *files) { return 2; }
+const char *rocksdb_livefiles_name(void *files, int at) { return at ? "/000034.sst" : "/000012.sst"; }
+int rocksdb_livefiles_level(void *files, int at) { return 6 * at; }
+size_t rocksdb_livefiles_size(void *files, int at) { return 1000 + at; }
+void rocksdb_livefiles_destroy(void *files) {}
+
 /* All but the first are 0. */
 static const char *const TICKERS[] = {
   "flush.write.bytes", "compact.write.bytes", "compact.read.bytes", "wal.bytes", "stall.micros",

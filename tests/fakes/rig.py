@@ -9,7 +9,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings
 from lsmtune.study.opening import describe
-from lsmtune.trials import Protocol, TrialSpec
+from lsmtune.trials import Protocol, Running, TrialSpec
 from lsmtune.workloads import Workload
 
 
@@ -38,6 +38,7 @@ class Rig:
         workload: Workload | None = None,
         watch: Watch | None = None,
         seed: int = 7,
+        running: Running | None = None,
         **limits: float,
     ) -> Outcome:
         """Run one trial."""
@@ -50,6 +51,7 @@ class Rig:
             workload=workload or self._load(),
             protocol=Protocol(**({"probe_reads": 500} | self.protocol | limits)),
             seed=seed,
+            running=running,
         )
         watch = watch or Watch(lambda phase: None)
         places = Places(workdir, self.folder / "templates")

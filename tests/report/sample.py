@@ -8,6 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
+from lsmtune.analysis.pace import Pace
 from lsmtune.analysis.study_view import (
     ONLINE,
     Change,
@@ -286,6 +287,62 @@ def _placed(number: int, *values: float) -> TrialView:
     measured = {name: value * ratios.get(name, 1.0) for name, value in BASE_METRICS.items()}
     mean = geometric_mean(values)
     return trial(number, Role.TRIAL, mean, values=values, config=config, metrics=measured)
+
+
+RUNNING_LOAD = Workload(name="overwrite", num=200_000)
+RUNNING_LIMITS = default_limits(RUNNING_LOAD, "rocksdb", "running")
+RUNNING = parse_objective("balanced", (), RUNNING_LIMITS, measure="running")
+PACE = Pace(24_000.0, 24_960_000.0, 0.504, 6.0, given=False)
+_RUNNING_BASE: dict[str, float] = {
+    "write_amp": 6.08, "live_sst_bytes": 130.0e6, "cpu_us_per_op": 31.0, "capacity_ops_s": 47_600.0,
+    "overload": 0.5, "behind_s": 0.001, "get_data_blocks": 2.6, "get_missing_data_blocks": 2.9,
+    "scan_sorted_runs": 7.2, "get_p50_us": 23.0, "get_missing_p50_us": 19.0, "scan_p50_us": 43.0,
+    "write_p50_us": 3.1, "write_p99_us": 21.0, "write_p999_us": 210.0, "get_p99_us": 80.0,
+    "peak_space_bytes": 171.0e6, "stall_s": 0.4, "level0_files": 4.1, "pending_bytes": 9.0e6,
+    "memtable_bytes": 1.1e6, "wakeup_p99_us": 1.2, "driver_cpu_percent": 8.0, "old_percent": 0.4,
+}  # fmt: skip
+_RUNNING_RATIOS = {
+    "write_amp": 0.68, "live_sst_bytes": 1.03, "cpu_us_per_op": 0.81, "capacity_ops_s": 1.2,
+    "get_p50_us": 0.33, "scan_p50_us": 0.9, "get_data_blocks": 0.5, "get_missing_data_blocks": 0.1,
+}  # fmt: skip
+
+
+def running_pairs(**ratios: float) -> tuple[Pair, ...]:
+    """Pairs of runs of a running store; the ratios replace how the winner differs."""
+    rng = np.random.default_rng(11)
+    exact = ("overload", "behind_s")
+    sides = ({**_RUNNING_RATIOS, **ratios}, {})
+    runs = [
+        {
+            name: value
+            * side.get(name, 1.0)
+            * (1.0 if name in exact else exp(rng.normal(0, 0.02 * _noisiness(name))))
+            for name, value in _RUNNING_BASE.items()
+        }
+        for side in sides * 6
+    ]
+    return tuple(zip(runs[::2], runs[1::2], strict=True))
+
+
+def running_view(objective: Objective = RUNNING, **ratios: float) -> StudyView:
+    """A verified study of a running store."""
+    measured = running_pairs(**ratios)
+    best, base = measured[0]
+    found = VerificationView(
+        "1/64", RUNNING_LOAD, measured, judge(measured, objective), (0, 12), PACE
+    )
+    bare: dict[str, Any] = {"levels": (), "stalls": {}}
+    return study_view(
+        name="running",
+        workload=RUNNING_LOAD,
+        objective=objective,
+        base=measurement(best=False).model_copy(update={**bare, "metrics": base}),
+        best=measurement(best=True).model_copy(update={**bare, "metrics": best}),
+        best_metrics=best,
+        base_runs=(base,),
+        verifications=(found,),
+        pace=PACE,
+    )
 
 
 READ_LOAD = Workload(name="readhalfmissing", num=200_000)

@@ -57,8 +57,8 @@ def kinds(claim: Claim) -> list[str]:
 
 
 def count_words(headline: str) -> int:
-    """Return the number of words of a headline, without the scale of a gain."""
-    return len(headline.rpartition("of the size: ")[2].split())
+    """Return the number of words of a headline, without the scale and the price of a gain."""
+    return len(headline.rpartition("of the size: ")[2].partition("; price: ")[0].split())
 
 
 def test_gain_has_a_row_per_metric_with_interval_and_constraint() -> None:

@@ -12,7 +12,7 @@ import pytest
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Level
-from lsmtune.store.database import MIGRATIONS
+from lsmtune.store.database import FORMAT
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import LostRun
 from lsmtune.store.records import NewTrial, StoredStudy, complete_pairs
@@ -244,15 +244,32 @@ def test_the_database_is_in_wal_mode(path: Path) -> None:
     connection.close()
 
 
-def test_a_newer_format_is_refused_and_left_alone(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [(99, r"newer lsmtune .*format 99.*upgrade"), (FORMAT - 1, r"format 10.*dff3aab2.*home")],
+)
+@pytest.mark.parametrize("create", [False, True])
+def test_another_format_is_refused_and_left_alone(
+    path: Path, version: int, words: str, create: bool
+) -> None:
     with Home(path, create=True) as home:
         add_study(home)
     connection = sqlite3.connect(path / DATABASE)
-    connection.execute("PRAGMA user_version = 99")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
-    with pytest.raises(UserError, match=r"newer lsmtune .*format 99.*upgrade"):
-        Home(path, create=False)
+    with pytest.raises(UserError, match=words):
+        Home(path, create=create)
     assert rows(path, "study") == 1
+
+
+def test_a_rate_comes_back(path: Path) -> None:
+    with Home(path, create=True) as home:
+        study = add_study(home)
+        assert study.rate is None
+        assert home.update_rate(study, 12_000.0) == home.study("mine")
+        home.add_verification(study, 4, "1/64", Workload(), rate=500.5)
+        home.add_verification(study, 4, "1/64", Workload())
+        assert [found.rate for found in home.verifications(study)] == [500.5, None]
 
 
 def test_a_folder_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -376,40 +393,3 @@ def test_damaged_lost_run_is_refused(path: Path, values: dict[str, str]) -> None
         connection.execute(f"UPDATE lost_run SET {column} = ?", (value,))  # noqa: S608
     with Home(path, create=False) as home, pytest.raises(UserError, match="lost run"):
         home.lost_runs(study)
-
-
-def test_home_from_before_lost_runs_has_none_and_can_keep_them(path: Path) -> None:
-    with Home(path, create=True) as home:
-        study = add_study(home)
-        home.add_trial(study, new_trial(), {})
-    with sqlite3.connect(path / DATABASE) as connection:
-        connection.execute("DROP TABLE lost_run")
-        connection.execute("ALTER TABLE verification DROP COLUMN rehearsals")
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 2}")
-    with Home(path, create=False) as home:
-        assert home.lost_runs(study) == []
-        home.add_lost_run(study, LOST)
-        assert home.lost_runs(study) == [LOST]
-        assert len(home.trials(study)) == 1
-
-
-def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
-    with Home(tmp_path / "home", create=True) as home:
-        home.add_study("old", {"knobs": "all", "seed": 7}, {}, {}, [])
-        home.add_study("listed", {"knobs": "block_size"}, {}, {}, [])
-    with sqlite3.connect(tmp_path / "home" / "lsmtune.sqlite3") as connection:
-        connection.execute("ALTER TABLE study DROP COLUMN ended")
-        connection.execute("ALTER TABLE study DROP COLUMN constraints")
-        connection.execute("ALTER TABLE study DROP COLUMN rule")
-        connection.execute("ALTER TABLE study DROP COLUMN simplified")
-        for column in ("raw_trial", "rehearsals"):
-            connection.execute(f"ALTER TABLE verification DROP COLUMN {column}")
-        for column in ("host", "attempt", "asked"):
-            connection.execute(f"ALTER TABLE trial DROP COLUMN {column}")
-        connection.execute("DROP TABLE open_run")
-        connection.execute("DROP TABLE lost_run")
-        connection.execute("PRAGMA user_version = 1")
-    with Home(tmp_path / "home", create=False) as home:
-        assert home.study("old").spec == {"knobs": "core-0.2", "seed": 7}
-        assert home.study("listed").spec == {"knobs": "block_size"}
-        assert home.study("old").constraints is None

@@ -15,13 +15,12 @@ from fakes.studies import open_study
 from lsmtune.cli.main import run
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
-from lsmtune.store.database import APPLICATION_ID, MIGRATIONS
+from lsmtune.store.database import APPLICATION_ID
 from lsmtune.store.home import Home
 from lsmtune.study.search import run_search
 from lsmtune.testing.scripted import ScriptedEngine, measured
 
 DATABASE = "lsmtune.sqlite3"
-RECORDED = Path(__file__).parents[1] / "contract" / "homes" / "0.1.0" / f"{DATABASE}.gz"
 
 
 @pytest.fixture(scope="module")
@@ -100,23 +99,12 @@ def test_a_database_of_another_application_is_refused_in_spite_of_its_tables(hom
     assert asked(home, "PRAGMA application_id") == 7
 
 
-def test_reading_an_older_home_changes_nothing_and_writing_brings_it_up_to_date(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "home").mkdir()
-    file = tmp_path / "home" / DATABASE
-    file.write_bytes(gzip.decompress(RECORDED.read_bytes()))
-    before = file.read_bytes()
-    with Home(tmp_path / "home", create=False) as home:
-        study = home.study("finished")
-        assert len(home.trials(study)) == 6
-    assert file.read_bytes() == before
-    assert [path.name for path in file.parent.iterdir()] == [DATABASE]
-    with Home(tmp_path / "home", create=False) as home:
-        home.update_ended(study, "done")
-        assert home.study("finished").ended == "done"
-    assert asked(file.parent, "PRAGMA application_id") == APPLICATION_ID
-    assert asked(file.parent, "PRAGMA user_version") == len(MIGRATIONS)
+def test_a_home_without_a_header_is_refused_as_older(home: Path) -> None:
+    change(home, "PRAGMA application_id = 0")
+    change(home, "PRAGMA user_version = 6")
+    for create in (False, True):
+        with pytest.raises(UserError, match=r"format 6.*dff3aab2"):
+            Home(home, create=create)
 
 
 def test_reading_changes_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsmtune.study.fewest_changes import MOST_RUNS, Effect, Unit, fewest_changes
+from lsmtune.study.fewest_changes import EFFORT, Effect, Unit, fewest_changes
 
+MOST_RUNS = EFFORT["filled"].most
 NOISE = 0.03
 ALLOWED = 0.1
 
@@ -49,7 +50,7 @@ class Planted:
 
 def test_units_without_effect_are_taken_back_and_the_others_stay() -> None:
     planted = Planted([0.2, 0.0, 0.0, 0.15, 0.0], 0.0, 1)
-    found = fewest_changes(planted.effects(0.01), planted.loses)
+    found = fewest_changes(planted.effects(0.01), planted.loses, MOST_RUNS)
     assert sorted(found.taken_back) == [("1",), ("2",), ("4",)]
     assert sorted(unit for unit, _ in found.needed) == [("0",), ("3",)]
     assert all(without[-1] == unit for unit, without in found.needed)
@@ -58,20 +59,20 @@ def test_units_without_effect_are_taken_back_and_the_others_stay() -> None:
 def test_if_all_idle_units_cost_too_much_the_half_with_smaller_losses_is_tried() -> None:
     planted = Planted([0.2, 0.1, 0.0, 0.0], 0.0, 1)
     effects = [Effect(unit, place, -1.0) for place, unit in enumerate(reversed(planted.gains))]
-    assert sorted(fewest_changes(effects, planted.loses).taken_back) == [("2",), ("3",)]
+    assert sorted(fewest_changes(effects, planted.loses, MOST_RUNS).taken_back) == [("2",), ("3",)]
 
 
 def test_small_losses_do_not_add_up() -> None:
     planted = Planted([0.02] * 10, 0.0, 1)
     effects = [Effect(unit, gain, gain / 2) for unit, gain in planted.gains.items()]
-    found = fewest_changes(effects, planted.loses)
+    found = fewest_changes(effects, planted.loses, MOST_RUNS)
     assert planted.lost(found.taken_back) == pytest.approx(ALLOWED)
 
 
 def test_config_that_cannot_run_is_neither_taken_back_nor_needed() -> None:
     planted = Planted([0.2, 0.0], 0.0, 1)
     effects = [Effect(unit, gain, 0.1) for unit, gain in planted.gains.items()]
-    found = fewest_changes(effects, lambda units, runs: None)
+    found = fewest_changes(effects, lambda units, runs: None, MOST_RUNS)
     assert (found.taken_back, found.needed) == ((), ())
 
 
@@ -83,7 +84,7 @@ def test_config_that_cannot_run_is_neither_taken_back_nor_needed() -> None:
 )
 def test_it_never_needs_more_runs_than_allowed(gains: list[float], noise: float, seed: int) -> None:
     planted = Planted(gains, noise, seed)
-    found = fewest_changes(planted.effects(0.03), planted.loses)
+    found = fewest_changes(planted.effects(0.03), planted.loses, MOST_RUNS)
     assert planted.runs() <= MOST_RUNS
     assert set(found.taken_back).isdisjoint(unit for unit, _ in found.needed)
 
@@ -95,7 +96,7 @@ def test_two_thousand_noisy_replays_keep_the_gain() -> None:
         bringing = int(rng.integers(2, 6))
         gains[:bringing] = rng.dirichlet(np.ones(bringing)) * rng.uniform(0.15, 0.5)
         planted = Planted([float(gain) for gain in gains], NOISE, seed)
-        found = fewest_changes(planted.effects(0.1), planted.loses)
+        found = fewest_changes(planted.effects(0.1), planted.loses, MOST_RUNS)
         kept.append(1 - planted.lost(found.taken_back))
     assert median(kept) >= 0.85
     assert sum(share < 0.7 for share in kept) <= 0.1 * len(kept)

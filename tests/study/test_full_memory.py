@@ -1,6 +1,5 @@
 """New studies: memory at full size, cautious limits, and files that nothing changes."""
 
-from dataclasses import replace
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.api.export import deployment
 from lsmtune.cli.main import run
 from lsmtune.knobs.types import Config
-from lsmtune.objective import Metrics, parse_objective
+from lsmtune.objective import Metrics
 from lsmtune.report.study_document import show_document
 from lsmtune.rule import SizeRule
 from lsmtune.spec import make_spec
@@ -84,7 +83,7 @@ def test_new_study_never_reaches_the_rule_of_older_ones(
     def reached(*_: object) -> None:
         pytest.fail("the code of older studies ran")
 
-    monkeypatch.setattr("lsmtune.rescale.rescaled_by_old_rule", reached)
+    monkeypatch.setattr("lsmtune.rescale.rescaled_published", reached)
     monkeypatch.setattr("lsmtune.report.text.replaced_text._text", reached)
     tuned(home, large_memtables_gain)
     view = read_study(home, "s")
@@ -103,8 +102,8 @@ def test_published_study_still_reaches_it(home: Home, monkeypatch: pytest.Monkey
         calls.append(given)
         return original(*given)  # type: ignore[arg-type]
 
-    original = rescale.rescaled_by_old_rule
-    monkeypatch.setattr(rescale, "rescaled_by_old_rule", noted)
+    original = rescale.rescaled_published
+    monkeypatch.setattr(rescale, "rescaled_published", noted)
     tuned(home, large_memtables_gain, knobs="jin2022", cache=None)
     assert home.study("s").rule is None
     read_study(home, "s")
@@ -112,16 +111,14 @@ def test_published_study_still_reaches_it(home: Home, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("style", "base_style", "is_cautious", "factor"),
-    [(1, 0, True, exp(0.1)), (1, 1, True, 1), (0, 0, True, 1), (1, 0, False, 1)],
+    ("style", "base_style", "factor"), [(1, 0, exp(0.1)), (1, 1, 1), (0, 0, 1)]
 )
 def test_live_space_of_universal_compaction_is_expected_larger(
-    style: int, base_style: int, is_cautious: bool, factor: float
+    style: int, base_style: int, factor: float
 ) -> None:
-    objective = replace(parse_objective("balanced", ()), is_cautious=is_cautious)
     metrics: Metrics = {"live_sst_bytes": 100.0, "write_amp": 2.0}
     config, base = (Config({"compaction_style": value}) for value in (style, base_style))
-    found = cautious_metrics(config, metrics, base, objective)
+    found = cautious_metrics(config, metrics, base)
     assert found == {"live_sst_bytes": pytest.approx(100 * factor), "write_amp": 2.0}
 
 

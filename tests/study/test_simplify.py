@@ -15,12 +15,10 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.report.study_document import show_document
 from lsmtune.report.text.simplification_text import simplification_sentences
-from lsmtune.spaces import new_rule, stored_rule
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_pairs, complete_trials
-from lsmtune.study.fewest_changes import MOST_RUNS
-from lsmtune.study.history import study_objective
+from lsmtune.study.fewest_changes import EFFORT
 from lsmtune.study.search import run_search
 from lsmtune.study.session import Session
 from lsmtune.study.simplify import (
@@ -28,6 +26,7 @@ from lsmtune.study.simplify import (
     simplify_new_winner,
     simplify_winner,
     units_of,
+    why_not,
     without,
 )
 from lsmtune.study.verify import verify_contenders
@@ -97,7 +96,7 @@ def test_only_changes_that_bring_the_gain_are_left(home: Home) -> None:
         runs = complete_trials(study.trials(), Role.SIMPLIFY)
         of_raw = [run for run in runs if run.config == raw.trial.config]
         assert len(of_raw) == 2
-        assert len(runs) - len(of_raw) <= MOST_RUNS
+        assert len(runs) - len(of_raw) <= EFFORT["filled"].most
         count = len(study.trials())
         simplify_new_winner(study)
         assert len(study.trials()) == count
@@ -274,15 +273,11 @@ def test_each_change_that_stays_has_its_reason(home: Home) -> None:
     assert not shown.ended_early
 
 
-def test_engine_with_trials_of_full_size_is_simplified(home: Home) -> None:
-    given = {"study": "s", "engine": "tikv", "objective": "write_amp"}
-    spec = make_spec({**given, "workload": {"name": "ycsb_a"}}, "test")
-    published = spec.model_copy(update={"knobs": "autotikv"})
-    for asked, is_simplified in ((spec, True), (published, False)):
-        rule = stored_rule(asked, new_rule(asked, cores=2))
-        stored = home.add_study(f"s{is_simplified}", asked.model_dump(), {}, {}, (), rule=rule)
-        assert stored.rule is None
-        assert study_objective(stored, asked).is_cautious == is_simplified
+def test_published_study_is_not_simplified(home: Home) -> None:
+    for knobs, is_simplified in (("core", True), ("jin2022", False)):
+        spec = make_spec({"study": knobs, "objective": "write_amp", "knobs": knobs}, "test")
+        with open_study(home, spec, ScriptedEngine(Script())) as study:
+            assert (why_not(study) is None) == is_simplified
 
 
 def test_failed_run_keeps_the_change(home: Home) -> None:

@@ -166,6 +166,20 @@ functions! { "rocksdb_"
     Counting {
         set_perf_level(c_int);
     }
+    Counted {
+        perfcontext_create() -> Handle;
+        perfcontext_reset(Handle);
+        perfcontext_report(Handle, c_uchar) -> *mut c_char;
+        perfcontext_destroy(Handle);
+    }
+    ListingFiles {
+        livefiles(Handle) -> Handle;
+        livefiles_count(Handle) -> c_int;
+        livefiles_name(Handle, c_int) -> *const c_char;
+        livefiles_level(Handle, c_int) -> c_int;
+        livefiles_size(Handle, c_int) -> usize;
+        livefiles_destroy(Handle);
+    }
     WriteOptions {
         writeoptions_create() -> Handle;
         writeoptions_set_sync(Handle, c_uchar);
@@ -253,6 +267,13 @@ impl Counting {
         // The perf level `kDisable` (include/rocksdb/perf_level.h).
         // SAFETY: the call changes a number that belongs to this thread.
         unsafe { (self.set_perf_level)(1) };
+    }
+
+    /// Let RocksDB count what this thread does, but not measure its times.
+    pub fn count(self) {
+        // The perf level `kEnableCount`.
+        // SAFETY: as above.
+        unsafe { (self.set_perf_level)(2) };
     }
 }
 

@@ -1,23 +1,30 @@
 //! The clients of a run: threads that send operations and measure their times.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::mem::swap;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
-use std::sync::{Barrier, Mutex};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Barrier, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::client::Client;
+use crate::arrivals::{Arrivals, Kept};
+use crate::blocks::Blocks;
+use crate::client::{Client, Sent, Work};
+use crate::cpu::Spent;
 use crate::end::end_with;
-use crate::events::{print, Event};
+use crate::events::{print, Event, Wakeups};
 use crate::failure::{Failure, Kind};
 use crate::keys::Sequence;
+use crate::kinds::Operation;
 use crate::pace::Pace;
-use crate::plan::Run;
+use crate::plan::{Group, Run};
 use crate::records::Values;
+use crate::samples::Samples;
 use crate::stores::{Session, Store};
-use crate::times::Tally;
+use crate::times::{Results, Tally, Times, US_PER_S};
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -51,41 +58,112 @@ pub fn run(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
     let sessions = sessions(store, plan, &sequences)?;
     let paces: Vec<Option<Pace>> =
         plan.groups.iter().map(|group| group.bytes_per_second.map(Pace::new)).collect();
+    let arrivals: Vec<Option<Arrivals>> =
+        plan.groups.iter().enumerate().map(|(place, group)| Arrivals::of(group, place)).collect();
     let mut clients = Vec::new();
     for (place, group) in plan.groups.iter().enumerate() {
         let (sequence, session) = (&sequences[place], &*sessions[place]);
-        let pace = paces[place].as_ref();
+        let (pace, arrivals) = (paces[place].as_ref(), arrivals[place].as_ref());
         for number in 0..group.clients {
-            let tally = Mutex::new(Tally::of(sequence.kinds()));
-            clients.push(Client { plan, group, sequence, values, session, pace, number, tally });
+            let (tally, sent) = (Mutex::new(empty(sequence, group)), Sent::default());
+            clients.push(Client {
+                plan,
+                group,
+                sequence,
+                values,
+                session,
+                pace,
+                arrivals,
+                number,
+                tally,
+                sent,
+            });
         }
     }
+    send(store, plan, &clients)
+}
+
+/// An empty tally for the clients of a group.
+fn empty(sequence: &Sequence, group: &Group) -> Tally {
+    Tally::of(sequence.kinds().map(|kind| group.told(kind)), group.per_second.is_some())
+}
+
+/// Let the clients work until the run ends.
+fn send(store: &dyn Store, plan: &Run, clients: &[Client]) -> Result<(), Failure> {
     let (stop, barrier) = (&AtomicBool::new(false), &Barrier::new(clients.len() + 1));
-    let mut watch = Watch::new(plan, &clients);
+    let start = &OnceLock::new();
+    let mut watch = Watch::new(plan, clients);
     thread::scope(|scope| {
         let (sender, ends) = channel();
-        for client in &clients {
+        for (place, client) in clients.iter().enumerate() {
             let sender = sender.clone();
             let spawned = thread::Builder::new().spawn_scoped(scope, move || {
                 client.session.begin();
-                barrier.wait();
-                let began = Instant::now();
-                if let Err(failure) = client.work(stop) {
-                    end_with(&failure);
-                }
-                let end = End { awaited: client.ends_by_itself(), began, ended: Instant::now() };
-                let _ = sender.send(end); // the receiver waits for all senders
+                barrier.wait(); // until all threads exist
+                barrier.wait(); // until the run starts
+                let started = *start.get().expect("set before the start");
+                let work = client.work(started, stop).unwrap_or_else(|failure| end_with(&failure));
+                let _ = sender.send(End { place, work }); // the receiver waits for all senders
             });
             if let Err(error) = spawned {
                 end_with(&too_many(plan, clients.len(), &error));
             }
         }
         drop(sender);
-        let started = Instant::now();
         barrier.wait();
-        watch.until_the_end(started, &ends, stop);
+        // The clients wait, so the scope could not end with a failure.
+        let before = Spent::now(store.threads()).unwrap_or_else(|failure| end_with(&failure));
+        let started = *start.get_or_init(Instant::now);
+        barrier.wait();
+        let (running, ended) = channel();
+        let sampler = plan.sample_ms.map(|interval_ms| {
+            let interval = Duration::from_millis(interval_ms);
+            scope.spawn(move || Samples::take(store, clients, started, interval, &ended))
+        });
+        let ended = watch.until_the_end(started, &ends, stop);
+        let spent = Spent::now(store.threads())?;
+        drop::<Sender<()>>(running);
+        if let Some(sampler) = sampler {
+            let samples = sampler.join().expect("a panic ends the process")?;
+            print(&Event::Samples { phase: &plan.name, samples });
+        }
+        let calls = ended.works.values().map(|work| work.cpu).sum();
+        let named = !store.threads().is_empty();
+        print(&Event::Run {
+            phase: &plan.name,
+            seconds: ended.seconds,
+            operations: watch.results(&ended.works),
+            behind_s: plan.seconds.and_then(|_| behind_s(plan, clients, &ended.works)),
+            wakeup_us: wakeups(&ended.works),
+            cpu_s: named.then(|| spent.since(&before, calls)),
+        });
+        Ok(())
+    })
+}
+
+/// How late the operations of the latest group began in the last quarter of the run: the median.
+/// None without groups with due times.
+fn behind_s(plan: &Run, clients: &[Client], works: &Works) -> Option<f64> {
+    let groups = plan.groups.iter().filter(|group| group.per_second.is_some());
+    let medians = groups.map(|group| {
+        let mut all = Times::new();
+        for (place, work) in works {
+            if let Some(kept) = work.kept.as_ref().filter(|_| ptr::eq(clients[*place].group, group))
+            {
+                all.add(&kept.behind);
+            }
+        }
+        all.us(0.5) / US_PER_S
     });
-    Ok(())
+    medians.reduce(f64::max)
+}
+
+fn wakeups(works: &Works) -> Option<Wakeups> {
+    let mut kept = works.values().filter_map(|work| work.kept.as_ref()).peekable();
+    kept.peek()?;
+    let mut all = Times::new();
+    kept.for_each(|Kept { wakeups, .. }| all.add(wakeups));
+    Some(Wakeups { count: all.len(), p50_us: all.us(0.5), p99_us: all.us(0.99) })
 }
 
 fn too_many(plan: &Run, clients: usize, error: &io::Error) -> Failure {
@@ -95,11 +173,19 @@ fn too_many(plan: &Run, clients: usize, error: &io::Error) -> Failure {
     ))
 }
 
-/// The end of a client. The run lasts until all `awaited` clients have ended.
+/// The end of a client, which is the `place`-th of its run.
 struct End {
-    awaited: bool,
-    began: Instant,
-    ended: Instant,
+    place: usize,
+    work: Work,
+}
+
+/// The work of clients by their places.
+type Works = BTreeMap<usize, Work>;
+
+/// A run that has ended.
+struct Ended {
+    seconds: f64,
+    works: Works,
 }
 
 /// Reads the counts of the clients each second, and ends the run.
@@ -113,26 +199,34 @@ struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     fn new(plan: &'a Run, clients: &'a [Client<'a>]) -> Self {
-        let spares = clients.iter().map(|client| Tally::of(client.sequence.kinds())).collect();
+        let spares = clients.iter().map(|client| empty(client.sequence, client.group)).collect();
         Self { plan, clients, spares, all: Tally::default() }
     }
 
-    fn until_the_end(&mut self, started: Instant, ends: &Receiver<End>, stop: &AtomicBool) {
+    /// Wait until all clients have ended. The run lasts until those that end by themselves have.
+    fn until_the_end(
+        &mut self,
+        started: Instant,
+        ends: &Receiver<End>,
+        stop: &AtomicBool,
+    ) -> Ended {
         let limit = self.plan.seconds.map(Duration::from_secs_f64);
         let mut awaited = self.clients.iter().filter(|client| client.ends_by_itself()).count();
         let all_are_measured = awaited == 0;
         let (mut printed, mut next) = (Duration::ZERO, INTERVAL);
-        let (mut began, mut ended) = (None, started);
+        let (mut began, mut ended, mut works) = (None, started, Works::new());
         loop {
             let running = !stop.load(Ordering::Relaxed);
             let look = limit.filter(|_| running).map_or(next, |limit| limit.min(next));
             match ends.recv_timeout(look.saturating_sub(started.elapsed())) {
-                Ok(end) => {
-                    if end.awaited || all_are_measured {
-                        began = began.into_iter().chain([end.began]).min();
-                        ended = ended.max(end.ended);
+                Ok(End { place, work }) => {
+                    let is_awaited = self.clients[place].ends_by_itself();
+                    if is_awaited || all_are_measured {
+                        began = began.into_iter().chain([work.began]).min();
+                        ended = ended.max(work.ended);
                     }
-                    awaited -= usize::from(end.awaited);
+                    works.insert(place, work);
+                    awaited -= usize::from(is_awaited);
                     if awaited == 0 {
                         stop.store(true, Ordering::Relaxed);
                     }
@@ -151,8 +245,20 @@ impl<'a> Watch<'a> {
         }
         self.print_since(printed, started.elapsed());
         let seconds = began.map_or(0.0, |began| ended.duration_since(began).as_secs_f64());
-        let operations = self.all.results();
-        print(&Event::Run { phase: &self.plan.name, seconds, operations });
+        Ended { seconds, works }
+    }
+
+    /// The results of the run, with the blocks that clients have read.
+    fn results(&self, works: &Works) -> BTreeMap<Operation, Results> {
+        let mut results = self.all.results();
+        for (&place, work) in works {
+            let group = self.clients[place].group;
+            for (kind, blocks) in group.looks().zip(work.blocks) {
+                let result = results.get_mut(&group.told(kind)).expect("the group does it");
+                result.blocks.get_or_insert_with(Blocks::default).add(blocks);
+            }
+        }
+        results
     }
 
     /// Print the operations of the clients since `from`. Return `to`, the time of the call.
@@ -165,7 +271,9 @@ impl<'a> Watch<'a> {
         }
         self.all.add(&sum);
         let (from_s, to_s) = (from.as_secs_f64(), to.as_secs_f64());
-        print(&Event::Second { phase: &self.plan.name, from_s, to_s, operations: sum.results() });
+        let mut operations = sum.results();
+        operations.values_mut().for_each(Results::keep_service);
+        print(&Event::Second { phase: &self.plan.name, from_s, to_s, operations });
         to
     }
 }

@@ -73,6 +73,7 @@ fn is_plain(cache: &BlockCache) -> bool {
 fn check_run(run: &Run) -> Result<(), String> {
     require(!run.sync, "sync: only the engine rocksdb has it")?;
     require(!run.disable_wal, "disable_wal: only the engine rocksdb has it")?;
+    require(run.sample_ms.is_none(), "sample_ms: only the engine rocksdb has it")?;
     for (number, group) in run.groups.iter().enumerate() {
         check_group(group).map_err(|problem| format!("groups[{number}].{problem}"))?;
     }
@@ -81,6 +82,7 @@ fn check_run(run: &Run) -> Result<(), String> {
 
 fn check_group(group: &Group) -> Result<(), String> {
     require(group.range_delete.is_none(), "range_delete: only the engine rocksdb has it")?;
+    require(!group.count_blocks, "count_blocks: only the engine rocksdb has it")?;
     let other = group.mix.keys().find(|&&kind| group.does(kind) && !COMMON.contains(&kind));
     match other {
         Some(kind) => Err(format!("mix: only the engine rocksdb has the operation {kind:?}")),
@@ -155,6 +157,7 @@ mod tests {
             ("/block_cache", json!({"bytes": 1, "shard_bits": 2}), "block_cache"),
             ("/phases", json!([{"do": "flush"}]), "phases[0]"),
             ("/phases/0/sync", json!(true), "phases[0].sync"),
+            ("/phases/0/sample_ms", json!(50), "phases[0].sample_ms"),
             ("/phases/0/groups/0/mix", json!({"merge": 1}), "groups[0].mix"),
             ("/phases/0/groups/0/mix", json!({"multi_get": 1}), "groups[0].mix"),
         ] {
@@ -167,6 +170,7 @@ mod tests {
         assert!(problem("lmdb", "/block_cache", cache).is_some());
         let mix = json!({"put": 1, "get": 1, "delete": 1, "scan": 1});
         assert!(problem("lmdb", "/phases/0/groups/0/mix", mix).is_none());
+        assert!(problem("lmdb", "/phases/0/groups/0/per_second", json!(10)).is_none());
         assert!(problem("other", "/existing", json!(false)).unwrap().contains("other"));
     }
 

@@ -6,9 +6,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
+use crate::cpu::CpuSeconds;
 use crate::end::end;
 use crate::failure::Failure;
 use crate::kinds::Operation;
+use crate::samples::Samples;
 use crate::store::OptionsFile;
 use crate::stores::Report;
 use crate::times::Results;
@@ -39,11 +41,23 @@ pub enum Event<'a> {
         to_s: f64,
         operations: BTreeMap<Operation, Results>,
     },
+    /// The store while a run lasted.
+    Samples {
+        phase: &'a str,
+        #[serde(flatten)]
+        samples: Samples,
+    },
     /// A run has ended.
     Run {
         phase: &'a str,
         seconds: f64,
         operations: BTreeMap<Operation, Results>,
+        /// The median of how late operations began in the last quarter of the run, of the group
+        /// that is the latest.
+        behind_s: Option<f64>,
+        wakeup_us: Option<Wakeups>,
+        /// None for a store whose threads have no names.
+        cpu_s: Option<CpuSeconds>,
     },
     Flushed {
         seconds: f64,
@@ -81,6 +95,14 @@ pub enum Event<'a> {
         /// The bytes that the process has written to the device, or that the page cache will write.
         disk_write_bytes: u64,
     },
+}
+
+/// How late operations began for which a client waited.
+#[derive(Serialize)]
+pub struct Wakeups {
+    pub count: u64,
+    pub p50_us: f64,
+    pub p99_us: f64,
 }
 
 #[derive(Serialize)]

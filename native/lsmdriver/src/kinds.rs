@@ -52,6 +52,9 @@ pub enum Operation {
     Merge,
     /// A client does it after some puts, so it is not in a mix.
     RangeDelete,
+    /// A get of a group whose keys no record has. In a mix, it is a get.
+    #[serde(skip_deserializing)]
+    GetMissing,
 }
 
 /// Range deletes of a client: one after each `every` puts, at most `at_most` times.
@@ -130,6 +133,11 @@ impl Operation {
     /// Whether it deletes one key.
     pub fn deletes(self) -> bool {
         matches!(self, Self::Delete | Self::SingleDelete)
+    }
+
+    /// Whether it reads blocks of tables.
+    pub fn looks(self) -> bool {
+        self.reads() || self == Self::ReadModifyWrite
     }
 
     /// Whether it only reads.

@@ -169,6 +169,9 @@ impl Store for LevelDb {
             tables: [(DEFAULT_FAMILY.to_owned(), table)].into(),
             database: String::new(),
             table_readers_bytes: None,
+            live_files: None,
+            live_blob_bytes: None,
+            pending_bytes: None,
         })
     }
 

@@ -9,9 +9,12 @@
 //! The value depends only on the key. So gets can be checked without a list of the written records.
 
 mod api;
+mod arrivals;
+mod blocks;
 mod client;
 mod clients;
 mod commands;
+mod cpu;
 mod end;
 mod engine;
 mod events;
@@ -25,6 +28,7 @@ mod pace;
 mod plan;
 mod random;
 mod records;
+mod samples;
 mod session;
 mod settings;
 mod settle;

@@ -238,6 +238,9 @@ impl Store for Lmdb {
             tables: [].into(),
             database: numbers.map(|(name, number)| format!("{name} {number}\n")).concat(),
             table_readers_bytes: None,
+            live_files: None,
+            live_blob_bytes: None,
+            pending_bytes: None,
         })
     }
 

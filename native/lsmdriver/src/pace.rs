@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::cpu;
+
 /// All bytes of an interval may be written at its start, as with db_bench's limiter
 /// (NewGenericRateLimiter). Such bursts matter for readers: with a steady stream of the same
 /// writes, the 99th percentile of reads was half as high.
@@ -29,14 +31,17 @@ impl Pace {
         Self { bytes_per_second, started, until: Mutex::new(started) }
     }
 
-    /// Wait until this many bytes may be written, or until `stop` is set.
-    pub fn wait(&self, bytes: usize, stop: &AtomicBool) {
+    /// Wait until this many bytes may be written, or until `stop` is set. Return the CPU time of
+    /// the wait.
+    pub fn wait(&self, bytes: usize, stop: &AtomicBool) -> Duration {
         let begin = self.book(bytes, Instant::now());
+        let mut before = None;
         loop {
             let left = begin.saturating_duration_since(Instant::now());
             if left.is_zero() || stop.load(Ordering::Relaxed) {
-                return;
+                return before.map_or(Duration::ZERO, |before| cpu::of_thread() - before);
             }
+            before.get_or_insert_with(cpu::of_thread);
             thread::sleep(left.min(LONGEST_SLEEP));
         }
     }

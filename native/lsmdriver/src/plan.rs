@@ -16,6 +16,9 @@ pub const OPERATION_BITS: u32 = 40;
 const MOST_OPERATIONS: u64 = 1 << OPERATION_BITS;
 const MOST_BATCH: u64 = 1 << 16;
 const MOST_KEY_BYTES: usize = 1 << 16;
+/// The bounds of operations per second.
+const SLOWEST: f64 = 1e-3;
+const FASTEST: f64 = 1e9;
 
 /// A plan. Its phases run one after the other on one open store.
 #[derive(Debug, Deserialize)]
@@ -82,6 +85,8 @@ pub struct Run {
     /// The share of its size to which a value compresses.
     pub compression_ratio: f64,
     pub seconds: Option<f64>,
+    /// The time between two samples of the store, in milliseconds. Without it, there are none.
+    pub sample_ms: Option<u64>,
     /// Whether each write waits until it is on the device.
     #[serde(default)]
     pub sync: bool,
@@ -127,6 +132,11 @@ pub struct Group {
     pub batch: u64,
     /// The limit of the bytes of keys and values that all clients together write per second.
     pub bytes_per_second: Option<u64>,
+    /// The number of operations that all clients together begin per second.
+    pub per_second: Option<f64>,
+    /// Whether the blocks that the clients read are counted.
+    #[serde(default)]
+    pub count_blocks: bool,
     pub range_delete: Option<RangeDeletes>,
 }
 
@@ -219,6 +229,7 @@ impl Run {
         if let Some(seconds) = self.seconds {
             check_seconds("seconds", seconds)?;
         }
+        require(self.sample_ms != Some(0), "sample_ms: must be at least 1")?;
         self.value_size.check()?;
         require(!self.groups.is_empty(), "groups: must not be empty")?;
         let written = !(self.sync && self.disable_wal);
@@ -236,6 +247,19 @@ impl Group {
         self.mix.get(&kind).is_some_and(|&weight| weight > 0)
     }
 
+    /// The kinds of operations that read blocks of tables.
+    pub fn looks(&self) -> impl Iterator<Item = Operation> + '_ {
+        self.mix.keys().copied().filter(|&kind| self.does(kind) && kind.looks())
+    }
+
+    /// The kind of an operation in events.
+    pub fn told(&self, kind: Operation) -> Operation {
+        match kind {
+            Operation::Get if self.missing => Operation::GetMissing,
+            _ => kind,
+        }
+    }
+
     fn check(&self, num: u64) -> Result<(), String> {
         require((1..=1024).contains(&self.clients), "clients: must be from 1 to 1024")?;
         let fits = self.operations.is_none_or(|operations| operations <= MOST_OPERATIONS);
@@ -250,6 +274,16 @@ impl Group {
         }
         require((1..=MOST_BATCH).contains(&self.batch), "batch: must be from 1 to 65536")?;
         require(self.bytes_per_second != Some(0), "bytes_per_second: must be at least 1")?;
+        if let Some(rate) = self.per_second {
+            let sound = (SLOWEST..=FASTEST).contains(&rate);
+            require(sound, "per_second: must be from 0.001 to 1e9")?;
+            let only = self.bytes_per_second.is_none();
+            require(only, "per_second: not allowed with bytes_per_second")?;
+        }
+        if self.count_blocks {
+            let one = self.looks().count() == 1;
+            require(one, "count_blocks: the mix must have one kind of operation that reads")?;
+        }
         if self.missing {
             let gets = self.does(Operation::Get) || self.does(Operation::MultiGet);
             require(gets, "missing: the mix has no gets")?;
@@ -348,6 +382,11 @@ mod tests {
             ("/phases/0/groups/0/batch", json!(0), "groups[0].batch"),
             ("/phases/0/groups/0/bytes_per_second", json!(0), "groups[0].bytes_per_second"),
             ("/phases/0/groups/0/missing", json!(true), "groups[0].missing"),
+            ("/phases/0/groups/0/mix", json!({"get_missing": 1}), "get_missing"),
+            ("/phases/0/groups/0/per_second", json!(0), "groups[0].per_second"),
+            ("/phases/0/groups/0/per_second", json!(1e10), "groups[0].per_second"),
+            ("/phases/0/groups/0/count_blocks", json!(true), "groups[0].count_blocks"),
+            ("/phases/0/sample_ms", json!(0), "phases[0].sample_ms"),
             ("/phases/0/groups/0/range_delete", ranges(0, 1), "range_delete.every"),
             ("/phases/0/groups/0/range_delete", ranges(1, 0), "range_delete.width"),
             ("/phases/0/value_size", json!("big"), "a number of bytes, or an object"),
@@ -367,6 +406,27 @@ mod tests {
             ("phases", json!([{"do": "flush", "wait": true}]), "wait"),
         ] {
             assert!(problem(place, value.clone()).contains(named), "{place} {value}");
+        }
+    }
+
+    #[test]
+    fn a_group_has_one_limit_and_one_kind_of_reads() {
+        let check = |fields: Value| {
+            let mut plan = usual();
+            let group = plan["phases"][0]["groups"][0].as_object_mut().unwrap();
+            group.extend(fields.as_object().unwrap().clone());
+            Plan::read(&plan.to_string()).map_err(|failure| failure.message)
+        };
+        let both = check(json!({"per_second": 1.5, "bytes_per_second": 1}));
+        assert!(both.unwrap_err().contains("groups[0].per_second"));
+        for (mix, sound) in [
+            (json!({"get": 1}), true),
+            (json!({"get": 1, "put": 1, "scan": 0}), true),
+            (json!({"get": 1, "scan": 1}), false),
+            (json!({"get": 1, "read_modify_write": 1}), false),
+        ] {
+            let checked = check(json!({"count_blocks": true, "mix": mix}));
+            assert_eq!(checked.is_ok(), sound, "{mix}");
         }
     }
 

@@ -5,9 +5,11 @@ use std::ptr::null_mut;
 use std::slice;
 
 use crate::api::{
-    Batching, Counting, Deleting, Error, Freeing, Getting, Handle, Library, Merging, MultiGetting,
-    RangeDeleting, ReadOptions, Scanning, ScanningBackward, SingleDeleting, WriteOptions, Writing,
+    Batching, Counted, Counting, Deleting, Error, Freeing, Getting, Handle, Library, Merging,
+    MultiGetting, RangeDeleting, ReadOptions, Scanning, ScanningBackward, SingleDeleting,
+    WriteOptions, Writing,
 };
+use crate::blocks::Blocks;
 use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
 use crate::plan::{Group, Run};
@@ -29,6 +31,8 @@ pub struct RocksSession<'a> {
     functions: Functions,
     freeing: Freeing,
     counting: Counting,
+    /// The functions that read the counts of blocks, if the group counts them.
+    counted: Option<Counted>,
     write_options: Handle,
     get_options: Handle,
     scan_options: Handle,
@@ -82,6 +86,7 @@ impl<'a> RocksSession<'a> {
                 functions,
                 freeing: Freeing::of(library)?,
                 counting: Counting::of(library)?,
+                counted: group.count_blocks.then(|| Counted::of(library)).transpose()?,
                 write_options: (writing.writeoptions_create)(),
                 get_options: (reading.readoptions_create)(),
                 scan_options: (reading.readoptions_create)(),
@@ -132,7 +137,26 @@ impl<'a> RocksSession<'a> {
 
 impl Session for RocksSession<'_> {
     fn begin(&self) {
-        self.counting.count_nothing();
+        let Some(counted) = self.counted else { return self.counting.count_nothing() };
+        self.counting.count();
+        // SAFETY: as in `RocksDb::open`; the handle stands for the counts of this thread.
+        unsafe {
+            let counts = (counted.perfcontext_create)();
+            (counted.perfcontext_reset)(counts);
+            (counted.perfcontext_destroy)(counts);
+        }
+    }
+
+    fn end(&self) -> Option<Blocks> {
+        let counted = self.counted?;
+        // SAFETY: as above; the text belongs to the caller.
+        let text = unsafe {
+            let counts = (counted.perfcontext_create)();
+            let text = (counted.perfcontext_report)(counts, 1);
+            (counted.perfcontext_destroy)(counts);
+            self.freeing.take(text)
+        };
+        Some(Blocks::read(&text.unwrap_or_default()))
     }
 
     fn appends(&self) -> bool {
@@ -269,7 +293,7 @@ impl Functions {
     fn find(&mut self, library: &Library, kind: Operation) -> Result<(), Failure> {
         match kind {
             Operation::Put => self.writing = Some(Writing::of(library)?),
-            Operation::Get => self.getting = Some(Getting::of(library)?),
+            Operation::Get | Operation::GetMissing => self.getting = Some(Getting::of(library)?),
             Operation::ReadModifyWrite => {
                 self.writing = Some(Writing::of(library)?);
                 self.getting = Some(Getting::of(library)?);

@@ -6,12 +6,11 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::cpu::TASKS;
 use crate::failure::{Failure, Kind};
 use crate::log::Follower;
 use crate::stores::Store;
 
-/// The threads of this process.
-const TASKS: &str = "/proc/self/task";
 /// States of a thread in /proc. R: it runs or waits for a processor. D: it waits for the device.
 const AWAKE: [&[u8]; 2] = [b"R", b"D"];
 const TICK: Duration = Duration::from_millis(10);

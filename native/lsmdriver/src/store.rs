@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::api::{
-    Changing, ChangingDatabase, Closing, Error, Flushing, Freeing, Handle, Library, Looking,
-    Opening, OpeningPlain, OpeningTransaction, OpeningTtl, Reporting, Texts,
+    Changing, ChangingDatabase, Closing, Error, Flushing, Freeing, Handle, Library, ListingFiles,
+    Looking, Opening, OpeningPlain, OpeningTransaction, OpeningTtl, Reporting, Texts,
 };
 use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
@@ -21,7 +21,7 @@ use crate::plan::{Group, Plan, Run, DEFAULT_FAMILY};
 use crate::session::RocksSession;
 use crate::settings::StoreKind;
 use crate::shared::shared_options;
-use crate::stores::{Options, Report, Session, Store};
+use crate::stores::{Options, Report, Sample, Session, Store, LEVELS};
 
 /// The properties that count running jobs and waiting flushes.
 ///
@@ -34,6 +34,22 @@ const JOBS: [&CStr; 3] = [
 ];
 /// The property for the memory of open tables (`TableReader::ApproximateMemoryUsage`).
 const TABLE_READERS: &CStr = c"rocksdb.estimate-table-readers-mem";
+const LIVE_TABLES: &CStr = c"rocksdb.live-sst-files-size";
+/// The sizes of blob files. Versions before 7.1 do not have it.
+const LIVE_BLOBS: &CStr = c"rocksdb.live-blob-file-size";
+/// The bytes that compactions have to rewrite. With universal compaction, it is 0.
+const PENDING: &CStr = c"rocksdb.estimate-pending-compaction-bytes";
+const MEMTABLES: &CStr = c"rocksdb.cur-size-all-mem-tables";
+/// The number of tables of a level is a text, which not every version has as a number.
+const LEVEL_FILES: [&CStr; LEVELS] = [
+    c"rocksdb.num-files-at-level0",
+    c"rocksdb.num-files-at-level1",
+    c"rocksdb.num-files-at-level2",
+    c"rocksdb.num-files-at-level3",
+    c"rocksdb.num-files-at-level4",
+    c"rocksdb.num-files-at-level5",
+    c"rocksdb.num-files-at-level6",
+];
 /// The start of the names of RocksDB's threads for flushes and compactions.
 const THREADS: &[u8] = b"rocksdb:";
 
@@ -121,6 +137,37 @@ impl RocksDb {
         Ok(self.families.values().map(number).collect())
     }
 
+    /// The sum of a property over all families, 0 if the version does not have it.
+    fn sum(&self, name: &CStr) -> Result<u64, Failure> {
+        Ok(self.numbers(name)?.map_or(0, |numbers| numbers.iter().sum()))
+    }
+
+    /// A property of a family as text. None if the family does not have it.
+    fn text(&self, family: Handle, name: &CStr) -> Result<Option<String>, Failure> {
+        let reporting = Reporting::of(&self.library)?;
+        // SAFETY: as in `open`; the text belongs to the caller.
+        Ok(unsafe {
+            self.freeing.take((reporting.property_value_cf)(self.db, family, name.as_ptr()))
+        })
+    }
+
+    /// The number, the level and the bytes of each table.
+    fn live_files(&self) -> Result<Vec<(u64, i32, u64)>, Failure> {
+        let listing = ListingFiles::of(&self.library)?;
+        // SAFETY: as in `open`; the list is not used after its end, and the names belong to it.
+        unsafe {
+            let list = (listing.livefiles)(self.db);
+            let files = (0..(listing.livefiles_count)(list)).map(|place| {
+                let name = CStr::from_ptr((listing.livefiles_name)(list, place));
+                let level = (listing.livefiles_level)(list, place);
+                (number_of(name), level, (listing.livefiles_size)(list, place) as u64)
+            });
+            let files = files.collect();
+            (listing.livefiles_destroy)(list);
+            Ok(files)
+        }
+    }
+
     /// Make a call that may fail. The failure names the operation.
     pub(crate) fn failing<T>(
         &self,
@@ -185,11 +232,8 @@ impl Store for RocksDb {
     fn report(&self) -> Result<Report, Failure> {
         let reporting = Reporting::of(&self.library)?;
         let none = || Kind::Operation.because("the store has no statistics");
-        // SAFETY: as in `open`; the texts belong to the caller.
-        let property = |family: Handle, name: &CStr| unsafe {
-            let text = (reporting.property_value_cf)(self.db, family, name.as_ptr());
-            self.freeing.take(text).ok_or_else(none)
-        };
+        let property = |family, name| self.text(family, name)?.ok_or_else(none);
+        // SAFETY: as in `open`; the text belongs to the caller.
         let statistics = unsafe { (reporting.options_statistics_get_string)(self.options) };
         Ok(Report {
             statistics: unsafe { self.freeing.take(statistics) }.unwrap_or_default(),
@@ -200,6 +244,27 @@ impl Store for RocksDb {
                 .collect::<Result<_, Failure>>()?,
             database: property(self.family(DEFAULT_FAMILY)?, c"rocksdb.dbstats")?,
             table_readers_bytes: self.numbers(TABLE_READERS)?.map(|sizes| sizes.iter().sum()),
+            live_files: Some(self.live_files()?),
+            live_blob_bytes: Some(self.sum(LIVE_BLOBS)?),
+            pending_bytes: Some(self.sum(PENDING)?),
+        })
+    }
+
+    fn sample(&self) -> Result<Sample, Failure> {
+        let mut level_files = [0; LEVELS];
+        for (count, name) in level_files.iter_mut().zip(LEVEL_FILES) {
+            for &family in self.families.values() {
+                // A family may have fewer levels.
+                let text = self.text(family, name)?;
+                *count += text.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+            }
+        }
+        Ok(Sample {
+            level_files,
+            live_sst_bytes: self.sum(LIVE_TABLES)?,
+            live_blob_bytes: self.sum(LIVE_BLOBS)?,
+            pending_bytes: self.sum(PENDING)?,
+            memtable_bytes: self.sum(MEMTABLES)?,
         })
     }
 
@@ -319,6 +384,12 @@ pub(crate) fn c_folder(plan: &Plan) -> Result<CString, Failure> {
 /// A text for the library. `place` is the place of the text in the plan.
 pub(crate) fn c_text(text: &[u8], place: &str) -> Result<CString, Failure> {
     CString::new(text).map_err(|_| Kind::Plan.because(format!("{place}: contains a zero byte")))
+}
+
+/// The number of a table, by its name: 12 for `/000012.sst`.
+fn number_of(name: &CStr) -> u64 {
+    let digits = name.to_bytes().iter().filter(|byte| byte.is_ascii_digit());
+    digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
 }
 
 /// Read the OPTIONS file with the highest number.

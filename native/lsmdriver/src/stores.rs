@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::blocks::Blocks;
 use crate::engine::Engine;
 use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
@@ -58,6 +59,11 @@ pub trait Store: Sync {
         b""
     }
 
+    /// What the store does at one moment.
+    fn sample(&self) -> Result<Sample, Failure> {
+        Err(lacks("sample_ms"))
+    }
+
     /// The statistics since the store was opened.
     fn report(&self) -> Result<Report, Failure>;
 
@@ -82,6 +88,11 @@ pub trait Store: Sync {
 pub trait Session: Sync {
     /// Prepare the thread of a client.
     fn begin(&self) {}
+
+    /// The blocks that this thread has read since `begin`. None if they are not counted.
+    fn end(&self) -> Option<Blocks> {
+        None
+    }
 
     /// Whether merges append to values.
     fn appends(&self) -> bool {
@@ -133,6 +144,27 @@ pub struct Report {
     /// all families together. None for a store without this property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table_readers_bytes: Option<u64>,
+    /// The number, the level and the bytes of each table, only RocksDB. So are the next two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live_files: Option<Vec<(u64, i32, u64)>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live_blob_bytes: Option<u64>,
+    /// The estimated bytes that compactions have to rewrite.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_bytes: Option<u64>,
+}
+
+/// The number of levels of a sample.
+pub const LEVELS: usize = 7;
+
+/// A store at one moment, with all its families together.
+pub struct Sample {
+    pub level_files: [u64; LEVELS],
+    pub live_sst_bytes: u64,
+    pub live_blob_bytes: u64,
+    /// The estimated bytes that compactions have to rewrite.
+    pub pending_bytes: u64,
+    pub memtable_bytes: u64,
 }
 
 /// A value that was read.

@@ -275,7 +275,7 @@ def claim_of(view: StudyView) -> Claim:
         disturbed_of=verification.disturbed if verification else None,
         own_base=view.own_base,
         rehearsal=view.rehearsal,
-        pace=verification.pace if verification else view.pace,
+        pace=view.shown_pace,
         behind_s=_behind_s(view),
         blurred=view.blurred,
     )

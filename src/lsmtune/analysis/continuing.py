@@ -6,7 +6,6 @@ from typing import Any
 
 from lsmtune.engine_traits import has_versions
 from lsmtune.errors import UserError
-from lsmtune.optimizers.registry import is_removed
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.spec_defaults import DRIVER
 from lsmtune.study_keys import VERSION
@@ -26,22 +25,11 @@ FLAGS = {
 """The flag of `lsmtune tune` for each setting that has one."""
 
 
-_ALWAYS = "tpe"
-"""An optimizer for every study, whatever its engine, its workload and its objective."""
-
-
-def other_optimizer_command(name: str) -> str:
-    """Return the command that starts a study like the named one, whose optimizer was removed."""
-    return f"lsmtune tune --study {quote(name)} --optimizer {_ALWAYS}"
-
-
 def continue_command(spec: StudySettings) -> str | None:
     """Return the shortest command that continues the study.
 
     None if a setting has no flag, so that the user needs the study file.
     """
-    if is_removed(spec.optimizer):
-        return other_optimizer_command(spec.name)
     settings = spec.model_dump(mode="json")
     given = {key: settings[key] for key in FLAGS if settings.get(key) is not None}
     given |= {"workload": spec.workload.name}

@@ -30,9 +30,9 @@ class FullMemory:
         return tables * _MILLION / self.keys if self.keys else 0.0
 
 
-def full_memory_of(spaces: KnobSpaces | None, winner: Candidate | None) -> FullMemory | None:
+def full_memory_of(spaces: KnobSpaces, winner: Candidate | None) -> FullMemory | None:
     """Return the memory with the winner; None without one, and if the study does not check it."""
-    if winner is None or spaces is None or spaces.ground.rule is None:
+    if winner is None or spaces.ground.rule is None:
         return None
     space = spaces.at()
     limit = space.full_size.memory

@@ -80,7 +80,7 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         seed=spec.seed,
         memory_limit_bytes=_memory_limit(record),
         base_facts=_base_facts(spec, study.base),
-        families=() if study.base is None else families_in(study.base.given, spec.family),
+        families=families_in(study.base.given, spec.family),
         trials=tuple(views.values()),
         base=_representative(history),
         base_runs=tuple(history.base_runs),
@@ -110,7 +110,7 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         planned=spec.trials,
         online=_online_call(record, views.values(), base_config),
         memory=full_memory_of(spaces, best),
-        assumed_cache_bytes=None if spaces is None else assumed_cache_bytes(spec, spaces.ground),
+        assumed_cache_bytes=assumed_cache_bytes(spec, spaces.ground),
         all_sizes_scale=study.rule is not None,
         own_base=spec.base is not None,
         rehearsal=None if number is None else history.rehearsal(number),
@@ -130,7 +130,7 @@ def _base_config(record: StudyRecord) -> Config | None:
 
     Online tuning has no run of the baseline.
     """
-    if record.spec.online is None or record.spaces is None:
+    if record.spec.online is None:
         return next((trial.config for trial in record.history.complete_base), None)
     return record.spaces.at().default()
 
@@ -248,14 +248,11 @@ def _judged(best: Candidate, views: Mapping[int, TrialView]) -> TrialView:
     return replace(view, runs=best.runs, median=best.value, keeps=best.can_win)
 
 
-def _with_deployed(spaces: KnobSpaces | None, trial: TrialView) -> TrialView:
+def _with_deployed(spaces: KnobSpaces, trial: TrialView) -> TrialView:
     """Return the trial with the values that an exported file contains.
 
-    They stay unknown if the memory limit does not fit a full-size tree, which older versions of
-    lsmtune allowed.
+    They stay unknown if the memory limit does not fit a full-size tree.
     """
-    if spaces is None:
-        return trial
     before = Config({**trial.config, **{c.knob.name: c.base for c in trial.changes}})
     try:
         at_full, base_at_full = (
@@ -343,11 +340,9 @@ def _representative(history: History) -> Measurement | None:
     return nearest.result.measurement if nearest else None
 
 
-def _base_facts(spec: StudySettings, base: Base | None) -> tuple[str, ...]:
+def _base_facts(spec: StudySettings, base: Base) -> tuple[str, ...]:
     own = f"your file {spec.base}" if spec.base else "the engine's defaults"
     cache = () if spec.cache is None else (f"block cache at full size (scale 1): {spec.cache}",)
-    if base is None:
-        return (own, *cache)
     count = len(base.left_out)
     options = "1 option" if count == 1 else f"{count} options"
     left_out = (
@@ -365,7 +360,7 @@ def _memory_limit(record: StudyRecord) -> int:
     spec, spaces, base_runs = record.spec, record.spaces, record.history.complete_base
     if spec.memory is not None:
         return parse_size(spec.memory, "memory")
-    if spaces is not None and spaces.ground.rule is not None:
+    if spaces.ground.rule is not None:
         return spaces.at().full_size.memory.limit_bytes
     if not base_runs:
         return 0

@@ -127,6 +127,13 @@ def _verifying(view: StudyView, trial: int) -> Step:
     return Step("verify_other", f"lsmtune verify {quote(view.name)} --trial {trial}")
 
 
+def _lacks_own_rate(view: StudyView) -> bool:
+    """Return whether nothing was measured at a rate that the user gave."""
+    if view.shown_pace is None or view.shown_pace.given:
+        return False
+    return all(found.rate is None for found in view.verifications)
+
+
 def _after_nothing(view: StudyView, *, failed: bool, other: int | None) -> Step:
     """Return the one step that helps most after a search without a winner."""
     if other is not None:
@@ -173,7 +180,7 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
         elif view.unverified_at_full_scale:
             yield _verifying_larger(view, flag)
         yield Step("deploy", export_command(view.name, view.engine, trial=picked))
-        if view.pace is not None and not view.pace.given:
+        if _lacks_own_rate(view):
             yield Step("own_rate", f"lsmtune verify {study}{flag} --rate R")
     elif status == "nothing found" and view.trades:
         yield Step("accept_trade")

@@ -180,11 +180,11 @@ class StudyView:
     the numbers of all trials with a verification. `home_flag` names the folder of
     the study in a command, see `home_flag` of deploy.py.
     `no_search` describes a study without a winner: a screening, an experiment, COMPARISON, ONLINE.
-    `verifications` are those of `best`: the newest of each scale and rate, newest first.
-    `front` has the Pareto-optimal trials of several objectives, with medians. `trials` are in the
-    order of their end and include baseline, repeat and verification runs. `planned` is the maximum
-    number of trials of the search; None if only time limits it. `ended` says why the search has
-    ended; it is None before. `continuing` is the command that continues the search or the comparison of
+    `verifications` are those of `best`: the newest of each scale and rate, newest first. `front`
+    has the Pareto-optimal trials of several objectives, with medians. `trials` are in the order of
+    their end and include baseline, repeat and verification runs. `planned` is the maximum number of
+    trials of the search; None if only time limits it. `ended` says why the search has ended; it is
+    None before. `continuing` is the command that continues the search or the comparison of
     versions; None if the search has ended, or if there is no such command, for example because it
     needs the study file. `online` is None if online tuning has tried no change. `memory` is that of
     the full-size tree with the winner. `assumed_cache_bytes` is set if the user's file does not
@@ -192,11 +192,10 @@ class StudyView:
     of a trial scale too, and the memory limit applies at full size (see rule.py). `simplification`
     is set if the winner was simplified. `trades` are better configs that break one default limit.
     `own_base`: the baseline is the user's file. `rehearsal` is that of the files of `best`.
-    `families` are the column families of that file,
-    the tuned one first. `hosts` are the hosts that were used; empty if all runs were on the machine
-    of the command. `pace` is the rate of a running store, None if the trials fill a store.
-    `blurred` are the p99 metrics without a default limit, because the clients of this machine wake
-    too late.
+    `families` are the column families of that file, the tuned one first. `hosts` are the hosts that
+    were used; empty if all runs were on the machine of the command. `pace` is the rate of a running
+    store, None if the trials fill a store. `blurred` are the p99 metrics without a default limit,
+    because the clients of this machine wake too late.
     """
 
     name: str
@@ -253,6 +252,11 @@ class StudyView:
     def at_own_rate(self) -> tuple[VerificationView, ...]:
         """The verifications at the rate of the study, newest first."""
         return tuple(found for found in self.verifications if found.rate is None)
+
+    @property
+    def shown_pace(self) -> Pace | None:
+        """The rate of the shown verification, or else that of the study."""
+        return self.verification.pace if self.verification else self.pace
 
     @property
     def changes(self) -> tuple[Change, ...]:

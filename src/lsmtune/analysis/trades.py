@@ -28,6 +28,8 @@ _PRICED = re.compile(
 )
 """Metrics that users pay for: a gain that makes one of them much worse has a price."""
 _PRICE = 1.1
+_BELOW_A_FLOOR = ("overload", "behind_s")
+"""Metrics that say nothing while they are small; a limit says when they are large."""
 LEAST_COST = 0.005
 """A smaller relative change costs nobody anything, also if it is proven."""
 
@@ -113,6 +115,7 @@ def _all_costs(verdict: Verdict) -> list[Cost]:
         name: ratio
         for name, ratio in verdict.ratios.items()
         if METRICS[name].better is not None
+        and name not in _BELOW_A_FLOOR
         and side_of(name, ratio) == "worse"
         and abs(ratio.median - 1) >= LEAST_COST
     }

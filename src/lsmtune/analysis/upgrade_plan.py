@@ -99,7 +99,7 @@ def upgrade_command(home: Home, spec: StudySettings) -> str | None:
     if spec.sweep is None or name == spec.name or home.find_study(name) is None:
         return None
     study = read_record(home, name)
-    base, trials = study.known_spaces.at().default(), study.history.runs
+    base, trials = study.spaces.at().default(), study.history.runs
     changed = {name: values[-1] for name, values in spec.sweep.factors[_FACTOR].items()}
     measured = [t for role in (Role.TRIAL, Role.SIMPLIFY) for t in complete_trials(trials, role)]
     same = [t.number for t in measured if t.config.differing(base) == changed]

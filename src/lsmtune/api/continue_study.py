@@ -8,11 +8,9 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Self
 
-from lsmtune.analysis.continuing import FLAGS, other_optimizer_command
-from lsmtune.analysis.deploy import home_flag
+from lsmtune.analysis.continuing import FLAGS
 from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
 from lsmtune.errors import Argument, Message, UserError
-from lsmtune.optimizers.registry import check_not_removed, is_removed
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.database import is_home
@@ -114,9 +112,8 @@ def followed(
     """Continue a stored study of this name, or start a study NAME-2 from it.
 
     Returns the settings of the study to run, and the study whose runs it starts from.
-    A new study is needed if the objective or a limit changed, or if lsmtune no longer has the
-    optimizer: the stored runs count for it. Those of online tuning do not, because it judges each
-    change by the objective when it runs.
+    A new study is needed if the objective or a limit changed: the stored runs count for it.
+    Those of online tuning do not, because it judges each change by the objective when it runs.
     With `new_baseline`, its baseline is measured again, and the stored runs only guide its search,
     if there are enough.
     `chosen`: lsmtune chose the RocksDB, so the user may not know that another one ran before.
@@ -133,12 +130,11 @@ def followed(
     home, study = stored.home, stored.find(spec.name)
     if home is None or study is None:
         return _not_there(spec, new_baseline), None
-    _check_optimizer(spec, study, stored.path.absolute())
     changed = set(spec.changed_since(study.settings))
     guides = new_baseline and can_guide(home, study.name, spec)
     if new_baseline:
         update: dict[str, Any] = {"warm_start": (study.name,)} if guides else {}
-    elif changed and changed <= (_GOALS | _replaced(study)):
+    elif changed and changed <= _GOALS:
         update = {}
     else:
         return spec, None
@@ -165,37 +161,7 @@ def _not_there(spec: StudySettings, new_baseline: bool) -> StudySettings:
             f": no study {spec.name!r} exists; name one with ",
             Argument("study"),
         )
-    check_not_removed(spec.optimizer)
     return spec
-
-
-def _replaced(stored: StoredStudy) -> set[str]:
-    """Return the settings that a new study must change: an optimizer that was removed."""
-    begun = stored.settings
-    return {"optimizer"} if _searches(begun) and is_removed(begun.optimizer) else set()
-
-
-def _searches(spec: StudySettings) -> bool:
-    """Whether the optimizer of a study is used: those that only measure have one too."""
-    return spec.screen is None and spec.sweep is None
-
-
-def _check_optimizer(spec: StudySettings, stored: StoredStudy, home: Path) -> None:
-    """Raise UserError if lsmtune no longer has the optimizer.
-
-    If it is that of the stored study, the message names the command that starts a new study. A
-    study without a search needs no optimizer.
-    """
-    if not _searches(spec):
-        return
-    begun = stored.settings.optimizer
-    is_given = "optimizer" in spec.model_fields_set and spec.optimizer != begun
-    if is_removed(begun) and not is_given:
-        raise UserError(
-            f"study {stored.name!r}: lsmtune 0.3 removed its optimizer {begun!r}; to tune with the "
-            f"other settings, run `{other_optimizer_command(stored.name)}{home_flag(home)}`"
-        )
-    check_not_removed(spec.optimizer)
 
 
 def _next(stored: StoredStudies, spec: StudySettings) -> StudySettings:

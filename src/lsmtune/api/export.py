@@ -154,7 +154,7 @@ class _Exporter:
         self._view = view
         self._claim = claim
         self._history = record.history
-        self._spaces = record.known_spaces
+        self._spaces = record.spaces
         self._spec, self._ground = record.spec, record.ground
         self._base = self._ground.base
         self._begun = preset_start(self._spec, self._ground)

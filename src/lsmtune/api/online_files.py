@@ -24,7 +24,7 @@ def online_files(record: StudyRecord, kept: Config) -> Deployment:
 
     Both have values for a full-size tree.
     """
-    spec, ground, spaces, name = record.spec, record.ground, record.known_spaces, record.stored.name
+    spec, ground, spaces, name = record.spec, record.ground, record.spaces, record.stored.name
     before, after = (
         rescaled(spaces, config, Fraction(1)).settings for config in (spaces.at().default(), kept)
     )

@@ -183,7 +183,7 @@ def of_study(name: str, home_path: Path) -> list[BatchLine]:
         record = read_record(home, name)
         view, spec = view_of(home, record), record.spec
     _check_engine(f"study {name!r}", spec.engine)
-    space = record.known_spaces.at()
+    space = record.spaces.at()
     configs = {"base": space.default()}
     if view.best_trial is not None:
         configs[f"trial {view.best_trial.number}"] = Config(view.best_trial.config)

@@ -11,7 +11,7 @@ from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
 from lsmtune.api.study_result import result_of
-from lsmtune.errors import Argument, Message, UserError
+from lsmtune.errors import Message, UserError
 from lsmtune.report.text.baseline_text import baseline_lines, cache_lines, measured_lines
 from lsmtune.report.text.words import counted
 from lsmtune.store.database import is_home
@@ -22,7 +22,7 @@ from lsmtune.study.enough_data import study_must_flush
 from lsmtune.study.looking import WorkLeft
 from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.observer import Observer
-from lsmtune.study.opening import Prepared, open_session, prepare, rule_of_new
+from lsmtune.study.opening import Prepared, open_session, prepare
 from lsmtune.study.rehearse import verify_deployable
 from lsmtune.study.same_system import system_notes
 from lsmtune.study.search import repeat_finalists, search
@@ -128,8 +128,6 @@ def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, ver
     """Say what is known before the first run: earlier runs, the system, the baseline."""
     spec, done = study.spec, study.trials()
     observer.remark(_done_text(spec.name, done) if done else _new_text(spec.name, study.home.path))
-    if study.ground.rule is None and rule_of_new(spec) is not None:
-        observer.remark(_old_rule_text(spec.name))
     if done:
         for remark in system_notes(study.stored, spec, describe_host()):
             observer.remark(remark)
@@ -141,17 +139,6 @@ def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, ver
 def _new_text(name: str, home: Path) -> str:
     """Return the name of a new study, and the command that shows how far it is."""
     return f"study {name!r}: starts now; `lsmtune show {quote(name)}{home_flag(home)}` shows it"
-
-
-def _old_rule_text(name: str) -> Message:
-    """Return how an older study differs from a new one, and how to start a new one."""
-    return Message(
-        f"study {name!r}: an older lsmtune started this study, and it goes on as before: a block "
-        "cache that you did not give keeps its full size, and the memory limit applies at the "
-        "scale of the trials. Add ",
-        Argument("new_baseline", True),
-        " to start a study in which all sizes scale",
-    )
 
 
 def _done_text(name: str, trials: Sequence[StoredTrial]) -> str:

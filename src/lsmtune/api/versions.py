@@ -112,7 +112,7 @@ def _planned(
         raise no_winner(name)
     number = view.best_trial.number
     config = next(t.config for t in record.history.runs if t.number == number)
-    return upgrade_spec(record.known_spaces, config, versions, view.objective), number
+    return upgrade_spec(record.spaces, config, versions, view.objective), number
 
 
 def _check_is_the_same(home: Home, spec: StudySettings) -> None:
@@ -131,7 +131,7 @@ def _check_same_baseline(
 ) -> None:
     """Raise UserError if the study ran on another system, or on another baseline."""
     check_same_system(stored, spec, facts, describe_host(), describe_storage(home.path))
-    before = stored.base.settings if stored.base is not None else {}
+    before = stored.base.settings
     now = ground.base.settings
     changed = [name for name, value in before.items() if now.get(name) != value]
     if changed:

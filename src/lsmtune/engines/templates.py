@@ -15,6 +15,8 @@ MOST_TEMPLATES = 8
 
 A verification of a read load uses six: three trees each of winner and base.
 """
+MOST_RUNNING = 2
+"""Maximum number of databases that are kept when trials run on a store in use: its two trees."""
 _FACTS = "template.json"
 _DATABASE = "db"
 _LINKED = (".sst", ".blob")
@@ -38,18 +40,26 @@ Build = Callable[[Path], Template]
 """Builds a settled database in the folder and returns its costs."""
 
 
-def restore(folder: Path, key: str, needed_bytes: int, build: Build, into: Path) -> Template:
+def restore(
+    folder: Path,
+    key: str,
+    needed_bytes: int,
+    build: Build,
+    into: Path,
+    *,
+    most: int = MOST_TEMPLATES,
+) -> Template:
     """Put a copy of the database `key` at `into`. Build the database first if it does not exist.
 
     A template whose building was interrupted is built again. The templates used longest ago are
-    deleted, so that at most `MOST_TEMPLATES` remain and `needed_bytes` are free.
+    deleted, so that at most `most` remain and `needed_bytes` are free.
     """
     place = folder / key
     facts = place / _FACTS
     if not facts.is_file():
         sweep_drafts(folder)
         remove_workdir(place)
-        _make_room(folder, needed_bytes)
+        _make_room(folder, needed_bytes, most)
         create_workdir(folder, key)
         facts.write_text(build(place / _DATABASE).model_dump_json())
     os.utime(facts)
@@ -57,10 +67,10 @@ def restore(folder: Path, key: str, needed_bytes: int, build: Build, into: Path)
     return Template.model_validate_json(facts.read_text())
 
 
-def _make_room(folder: Path, needed_bytes: int) -> None:
+def _make_room(folder: Path, needed_bytes: int, most: int) -> None:
     """Delete the templates used longest ago until there is room for one more."""
     kept = sorted(folder.glob(f"*/{_FACTS}"), key=lambda facts: facts.stat().st_mtime)
-    while kept and (len(kept) >= MOST_TEMPLATES or free_bytes(folder) < needed_bytes):
+    while kept and (len(kept) >= most or free_bytes(folder) < needed_bytes):
         remove_workdir(kept.pop(0).parent)
 
 

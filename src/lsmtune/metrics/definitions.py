@@ -27,6 +27,7 @@ class Metric:
     unit           such as "bytes", "s", "us", "ops/s" or "ratio"
     better         the better direction; None for a metric that cannot be an objective
     meaning        what it is, for a reference
+    window         what it is in the window of a running store; "": the same
     label          the name in a sentence; "": the name with spaces
     group          the heading under which a reference lists it
     shown          for each view, the kinds of workloads (write, read, mixed) for which it shows it
@@ -44,6 +45,7 @@ class Metric:
     shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     needs_flushes: bool = False
     formula: Callable[..., float] | None = field(default=None, compare=False)
+    window: str = ""
 
     @property
     def told(self) -> str:
@@ -64,12 +66,17 @@ def _on(**kinds: str) -> Mapping[str, tuple[str, ...]]:
     return {view: tuple(text.split()) for view, text in kinds.items()}
 
 
+_FROM_DUE = ("p99", "p999", "p9999")
+"""Percentiles of a running store that count from the time at which an operation was due."""
+
+
 def _latencies(prefix: str, what: str, short: str = "", note: str = "") -> list[Metric]:
     ranks = {"p50": "50", "p75": "75", "p99": "99", "p999": "99.9", "p9999": "99.99"}
     short = short or what
     return [
         Metric(f"{prefix}_mean_us", "us", "lower", f"mean latency of {what}{note}",
-               f"mean latency of {short}", _LATENCY),
+               f"mean latency of {short}", _LATENCY,
+               window=f"mean time from the start of an operation to its end, of {what}"),
         *(
             Metric(
                 f"{prefix}_{p}_us",
@@ -78,6 +85,8 @@ def _latencies(prefix: str, what: str, short: str = "", note: str = "") -> list[
                 f"latency that {rank} % of all {what} do not exceed{note}",
                 f"p{rank} latency of {short}",
                 _LATENCY,
+                window=f"time that {rank} % of all {what} do not exceed, "
+                + ("from the due time to the end" if p in _FROM_DUE else "from start to end"),
             )
             for p, rank in ranks.items()
         ),
@@ -90,6 +99,8 @@ _BUILT_IN = (
            "written by the clients; for workloads that only read, measured while the"
            " database is built",
            label="write amplification", group=_WRITES, needs_flushes=True,
+           window="bytes written by flushes, compactions and into blob files in the window, and"
+           " those that are owed more at its end / bytes written by the clients",
            shown=_on(progress="write mixed", importance="write mixed", sweep="write mixed")),
     Metric("wal_inclusive_write_amp", "ratio", "lower",
            "write amplification, including the bytes written to the write-ahead log",
@@ -121,10 +132,12 @@ _BUILT_IN = (
            "size of live table files and blob files, after all compactions have "
            "finished",
            label="live space", group=_SPACE,
+           window="size of live table files and blob files, mean over the window",
            shown=_on(progress=_ALL, importance=_ALL, sweep=_ALL)),
     Metric("peak_space_bytes", "bytes", "lower",
            "largest size of the database directory during the trial",
-           label="peak space", group=_SPACE),
+           label="peak space", group=_SPACE,
+           window="largest size of the files of the store in the window"),
     Metric("space_amp", "ratio", "lower",
            "space amplification: live_sst_bytes / uncompressed size of the live "
            "records",
@@ -159,6 +172,7 @@ _BUILT_IN = (
     Metric("stall_s", "s", "lower",
            "time during which writes were delayed or stopped",
            label="stall time", group=_TIME,
+           window="time in the window during which writes were delayed or stopped",
            shown=_on(sweep="write")),
     Metric("stall_percent", "%", "lower",
            "stall_s as a percentage of load_s",
@@ -211,16 +225,19 @@ _BUILT_IN = (
            "lookups of data blocks in the block cache per get of an existing key, "
            "hits and misses; counted in the reads after a load of writes. The number"
            " does not depend on the size of the block cache",
-           label="data blocks per get", group=_READS),
+           label="data blocks per get", group=_READS,
+           window="data blocks that a get of an existing key looks up, mean over the window"),
     Metric("get_missing_data_blocks", "blocks", "lower",
            "lookups of data blocks in the block cache per get of a missing key, hits"
            " and misses; counted in the reads after a load of writes",
-           label="data blocks per missing key", group=_READS),
+           label="data blocks per missing key", group=_READS,
+           window="data blocks that a get of a missing key looks up, mean over the window"),
     Metric("scan_sorted_runs", "sorted runs", "lower",
            "sorted runs that a scan merges: files of level 0, and other levels with "
            "files; counted after a load of writes, when all compactions have "
            "finished",
-           label="sorted runs per scan", group=_READS),
+           label="sorted runs per scan", group=_READS,
+           window="sorted runs that a scan merges, mean over the window"),
     Metric("get_found", "ratio", None,
            "share of the gets during the load that found a record",
            label="gets that found a record", group=_READS),

@@ -58,9 +58,6 @@ OPTIMIZERS: Entries[Maker] = Entries(
 )
 """What makes each optimizer, by name."""
 
-_REMOVED = ("forest", "cmaes", "qmc", "genetic-jin2022-small")
-"""Optimizers of lsmtune 0.2; stored studies may have them."""
-
 _WITH_OPTIONS, _GUIDED = "gp-ucb", "guided"
 
 _PUBLISHED = {"gp-ucb": "gp-ucb-autotikv", "genetic": "genetic-jin2022"}
@@ -78,24 +75,9 @@ def published_name(name: str) -> str:
     return _PUBLISHED[name]
 
 
-def is_removed(text: str) -> bool:
-    """Whether the text names an optimizer that only older versions of lsmtune have."""
-    return text.partition(":")[0] in _REMOVED
-
-
-def check_not_removed(text: str) -> None:
-    """Raise UserError if the text names an optimizer that only older versions of lsmtune have."""
-    if is_removed(text):
-        name = text.partition(":")[0]
-        raise UserError(
-            f"optimizer: lsmtune 0.3 removed {name!r}; available: {', '.join(OPTIMIZERS)}"
-        )
-
-
 def check_optimizer(text: str) -> None:
     """Raise UserError if the text names no optimizer, without importing one that has no options."""
     name, _, given = text.partition(":")
-    check_not_removed(text)
     if name not in OPTIMIZERS:
         raise UserError(f"optimizer: {unknown_word('optimizer', name, OPTIMIZERS)}")
     if given:

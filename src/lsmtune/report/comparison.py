@@ -53,13 +53,21 @@ _MAIN: dict[Kind, tuple[str, ...]] = {
 """The main metrics by kind of workload; all others are in the table only."""
 
 
+_RUNNING = (
+    "capacity_ops_s", "cpu_us_per_op", "write_p50_us", "write_p99_us", "write_p999_us", "stall_s",
+    *_READS, "get_data_blocks", "get_missing_data_blocks", "scan_sorted_runs", "write_amp",
+    "live_sst_bytes", "peak_space_bytes", "peak_rss_bytes",
+)  # fmt: skip
+"""The main metrics of a running store."""
+
+
 @dataclass(frozen=True, slots=True)
 class MetricRow:
     """A metric of baseline (`base`) and winner (`best`): medians over the compared runs.
 
     `ratio` is winner / baseline. `gain` is the same, turned so that below 1 is better; `limit` is
     the limit's bound on that scale. Both ratios are None if the metric was zero in a run or
-    has no better direction.
+    has no better direction. `is_running`: the values are of a running store.
     """
 
     metric: Metric
@@ -69,6 +77,12 @@ class MetricRow:
     ratio: Ratio | None
     gain: Ratio | None
     limit: float | None
+    is_running: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """What the metric is in the trials of the study."""
+        return (self.is_running and self.metric.window) or self.metric.meaning
 
     @property
     def side(self) -> Side | None:
@@ -146,6 +160,8 @@ def metric_groups(view: StudyView, found: Sequence[str] = ()) -> dict[Group, lis
 
 def _main(view: StudyView) -> Iterable[str]:
     """Return the main metrics: the usual ones, and all that an entry names itself."""
+    if view.objective.is_running:
+        return _RUNNING
     named = ENGINES[view.engine].measured if view.engine in ENGINES else None
     return dict.fromkeys([*_MAIN[view.workload.kind], *(named or ())])
 
@@ -164,6 +180,7 @@ def _row(
         ratio=ratio,
         gain=ratio.gain(name) if ratio else None,
         limit=_limit(_checked_limits(view), name, row.baseline) if ratio else None,
+        is_running=view.objective.is_running,
     )
 
 

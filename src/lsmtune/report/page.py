@@ -126,14 +126,17 @@ def _method_section(view: StudyView) -> Html:
     load = view.workload
     settles, reads = view.measures("settle_s"), view.measures("get_p99_us")
     loads = isinstance(load.definition, Fills) and settles
-    verified = view.verification is not None
+    verified, running = view.verification is not None, view.objective.is_running
     groups: tuple[dict[str, bool], ...] = (
-        {"prepared": load.definition.prepared},
+        {"running": running, "prepared": load.definition.prepared and not running},
         {"loaded": loads, "read_after": loads and reads},
         {"probed": load.definition.prepared and load.kind == "write" and settles and reads},
         {"direct_reads": bool(load.direct_reads)},
         {"only_reads": load.kind == "read" and view.measures("write_amp")},
-        {"write_amp": view.measures("write_amp"), "w_amp_table": view.measures("w_amp_table")},
+        {
+            "write_amp": view.measures("write_amp") and not running,
+            "w_amp_table": view.measures("w_amp_table"),
+        },
         {
             "memory": view.has_memory and view.all_sizes_scale,
             "memory_of_trials": view.has_memory and not view.all_sizes_scale,

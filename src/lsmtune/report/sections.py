@@ -23,6 +23,7 @@ from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import ClaimText, metric_cells
 from lsmtune.report.text.facts import Fact
+from lsmtune.report.text.pace_text import pace_text
 from lsmtune.report.text.step_text import StepText
 from lsmtune.report.text.trade_text import TRADES_TITLE
 from lsmtune.report.text.words import counted, label, number, quantity, unbroken, unit_text
@@ -130,7 +131,8 @@ def warnings_box(warnings: Iterable[str]) -> Html:
 
 
 def _load(view: StudyView) -> str:
-    return f": {view.engine} under {view.workload.name}"
+    pace = "" if view.shown_pace is None else f", a running store at {pace_text(view.shown_pace)}"
+    return f": {view.engine} under {view.workload.name}{pace}"
 
 
 def options_section(record: Options) -> Html:
@@ -252,7 +254,7 @@ def _cells(row: MetricRow) -> list[str]:
     values = (measured_text(value, row.metric.unit) for value in (row.base, row.best))
     ratio = "no ratio" if row.ratio is None else _judged(row)
     shown = element("strong", name) if row.group == "objective" else name
-    return [shown, unit_text(row.metric.unit), *values, ratio, row.metric.meaning]
+    return [shown, unit_text(row.metric.unit), *values, ratio, row.meaning]
 
 
 def measured_text(value: float | None, unit: str) -> Html:

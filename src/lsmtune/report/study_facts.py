@@ -7,6 +7,7 @@ from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.study_view import ONLINE, StudyView
 from lsmtune.report.text.constraint_text import limit_text, measured_text
 from lsmtune.report.text.facts import Fact, host_text, objective_text, workload_text
+from lsmtune.report.text.pace_text import pace_text
 from lsmtune.report.text.words import counted, listed
 from lsmtune.trials import Role
 from lsmtune.units import format_bytes, format_duration
@@ -19,8 +20,10 @@ def system_facts(view: StudyView) -> Iterator[Fact]:
     if view.base_facts:
         yield "Baseline", view.base_facts
     yield "Machine", tuple(host_text(view.host)) or ("not recorded",)
-    endless = view.no_search == ONLINE
+    endless = view.no_search == ONLINE or view.objective.is_running
     yield "Workload", tuple(workload_text(view.workload, view.engine, is_endless=endless))
+    if view.pace is not None:
+        yield "Rate", (pace_text(view.pace),)
     yield "Scale", (_scale_text(view),)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from lsmtune.errors import Argument, LsmtuneError, UserError, unknown_word
 from lsmtune.rehearsal import Rehearsal
+from lsmtune.rule import SizeRule
 from lsmtune.simplified import Simplified
 from lsmtune.store.database import (
     DATABASE,
@@ -151,14 +152,14 @@ class Home:
         host: Mapping[str, Any],
         constraints: Sequence[Mapping[str, Any]],
         *,
-        rule: Mapping[str, Any] | None = None,
+        rule: SizeRule | None = None,
     ) -> StoredStudy:
         """Store a new study; its name must be free."""
         parts = [json.dumps(part) for part in (spec, engine, host, constraints)]
         self._write(
             "INSERT INTO study (name, created_at, spec, engine, host, constraints, rule) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (name, now_text(), *parts, None if rule is None else json.dumps(rule)),
+            (name, now_text(), *parts, None if rule is None else rule.model_dump_json()),
         )
         return self.study(name)
 
@@ -287,11 +288,6 @@ class Home:
                 "SELECT * FROM lost_run WHERE study_id = ? ORDER BY rowid", (study.id,)
             )
             return [lost_run_of(row) for row in rows]
-
-    def update_engine(self, study: StoredStudy, engine: Mapping[str, Any]) -> StoredStudy:
-        """Replace what is kept of the engine and the base."""
-        self._write("UPDATE study SET engine = ? WHERE id = ?", (json.dumps(engine), study.id))
-        return self.study(study.name)
 
     def trials(self, study: StoredStudy, first: int = 0) -> list[StoredTrial]:
         """The trials of a study in the order in which they ended, from a number on."""

@@ -18,7 +18,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.reading import parse_json
 from lsmtune.rehearsal import Rehearsal
-from lsmtune.rule import FULL_SIZE, SizeRule
+from lsmtune.rule import SizeRule
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study_keys import DEFAULT_ENGINE
@@ -34,9 +34,9 @@ class StoredStudy:
     """A study: its settings and facts as the JSON objects that were stored.
 
     `constraints` are those that the study is judged by. `ended` says why its search has ended; None
-    while it goes on. `stored_rule` is the rule by which it sizes its trials; None for a published
-    study. `simplified` is the result of its simplification. `rate` is that of a running store in
-    operations per second; None before it is known.
+    while it goes on. `rule` is the rule by which it sizes its trials, if it has one. `simplified`
+    is the result of its simplification. `rate` is that of a running store in operations per second;
+    None before it is known.
     """
 
     id: int
@@ -47,23 +47,9 @@ class StoredStudy:
     host: dict[str, Any]
     constraints: tuple[dict[str, Any], ...]
     ended: str | None = None
-    stored_rule: dict[str, Any] | None = None
+    rule: SizeRule | None = None
     simplified: Simplified | None = None
     rate: float | None = None
-
-    @property
-    def rule(self) -> SizeRule | None:
-        """The rule by which the study sizes its trials; UserError if lsmtune cannot have stored it.
-
-        None for a published study, and for an engine whose trials have full size.
-        """
-        if self.stored_rule == FULL_SIZE:
-            return None
-        try:
-            return None if self.stored_rule is None else SizeRule.model_validate(self.stored_rule)
-        except ValidationError as error:
-            problem = problem_text(dict(error.errors()[0]), SizeRule)
-            raise UserError(f"rule of study {self.name!r}: {problem}") from error
 
     @property
     def settings(self) -> StudySettings:
@@ -83,21 +69,17 @@ class StoredStudy:
         return str(self.spec.get("engine", DEFAULT_ENGINE))
 
     @property
-    def base(self) -> Base | None:
-        """The base that was kept with the study; the first versions of lsmtune kept none.
-
-        UserError if lsmtune cannot have stored it.
-        """
-        kept = self.engine.get("base")
+    def base(self) -> Base:
+        """The baseline; UserError if lsmtune cannot have stored it."""
         try:
-            return None if kept is None else Base.model_validate(kept)
+            return Base.model_validate(self.engine.get("base"))
         except ValidationError as error:
             problem = problem_text(dict(error.errors()[0]), Base)
             raise UserError(f"baseline of study {self.name!r}: {problem}") from error
 
     @property
     def origin(self) -> Origin | None:
-        """Where the engine's library is from; None if it has none, or an older study kept none.
+        """Where the engine's library is from; None if it has none.
 
         UserError if lsmtune cannot have stored it.
         """
@@ -108,8 +90,8 @@ class StoredStudy:
     def libraries(self) -> dict[str, Origin]:
         """Where the engine's libraries are from, by version, the baseline's first.
 
-        More than one if the study compares versions; empty if the engine has no library, or an
-        older study kept none. UserError if lsmtune cannot have stored it.
+        More than one if the study compares versions; empty if the engine has no library. UserError
+        if lsmtune cannot have stored it.
         """
         kept = self.engine.get("versions") or {}
         if not isinstance(kept, dict):
@@ -276,7 +258,7 @@ def study_of(row: sqlite3.Row) -> StoredStudy:
         host=_table(row, "host"),
         constraints=tuple(constraints),
         ended=None if row["ended"] is None else str(row["ended"]),
-        stored_rule=None if row["rule"] is None else _table(row, "rule"),
+        rule=None if row["rule"] is None else SizeRule.model_validate(_table(row, "rule")),
         simplified=None
         if row["simplified"] is None
         else Simplified.model_validate(_table(row, "simplified")),

@@ -189,7 +189,7 @@ class History:
     @property
     def has_own_rate(self) -> bool:
         """Whether the user gave the rate of a running store, not a share of the capacity."""
-        return self._spec.rate is not None and not self._spec.rate.endswith("%")
+        return self._spec.is_running and not self._spec.given_rate[1]
 
     @property
     def blurred(self) -> tuple[str, ...]:

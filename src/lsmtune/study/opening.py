@@ -23,14 +23,13 @@ from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import Argument, UserError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.knobs.families import DEFAULT_FAMILY
-from lsmtune.optimizers.registry import check_not_removed, check_optimizer, is_removed
+from lsmtune.optimizers.registry import check_optimizer
 from lsmtune.reading import read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spaces import (
     KnobSpaces,
     memory_limits,
     new_rule,
-    stored_rule,
     with_fitting_scale,
 )
 from lsmtune.spec import Ground, StudySettings
@@ -135,11 +134,9 @@ def describe(
     """Return the facts of the engine and the context of a study with this rule of sizes.
 
     It works in a folder of its own in `folder`. UserError where the engine, the user's base or the
-    optimizer cannot be used. A stored study whose optimizer was removed can be described, because
-    most of its runs need no optimizer.
+    optimizer cannot be used.
     """
-    if not is_removed(spec.optimizer):
-        check_optimizer(spec.optimizer)
+    check_optimizer(spec.optimizer)
     check_files(spec.workload)
     own = _own_base(spec)
     with workdir(folder, f"{spec.name}-describe") as directory:
@@ -254,7 +251,6 @@ def _study(spec: StudySettings) -> str:
 
 def _create(home: Home, prepared: Prepared) -> StoredStudy:
     spec, rule = prepared.spec, prepared.ground.rule
-    check_not_removed(spec.optimizer)
     if spec.warm_start is not None:
         check_earlier(home, spec)
     limits = (*spec.parsed_objective.limits, *memory_limits(spec, rule))
@@ -264,7 +260,7 @@ def _create(home: Home, prepared: Prepared) -> StoredStudy:
         prepared.engine_record,
         {**asdict(describe_host()), "storage": asdict(describe_storage(home.path))},
         [asdict(limit) for limit in limits],
-        rule=stored_rule(spec, rule),
+        rule=rule,
     )
 
 
@@ -275,9 +271,7 @@ def _continued(home: Home, stored: StoredStudy, prepared: Prepared) -> StoredStu
     _check_system(home, stored, prepared)
     stored = home.update_spec(stored, spec.model_dump(mode="json"))
     home.sweep_evidence(stored)
-    if stored.base is not None:
-        return stored
-    return home.update_engine(stored, prepared.engine_record)
+    return stored
 
 
 def _check_system(home: Home, stored: StoredStudy, prepared: Prepared) -> None:

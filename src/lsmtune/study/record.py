@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import with_versions
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.spaces import KnobSpaces
@@ -15,30 +14,17 @@ from lsmtune.system.host import describe_host
 
 @dataclass(frozen=True, slots=True)
 class StudyRecord:
-    """A stored study: its row, its settings, its runs, and its knob spaces on this host.
-
-    `spaces` is None if an older version of lsmtune stored no baseline.
-    """
+    """A stored study: its row, its settings, its runs, and its knob spaces on this host."""
 
     stored: StoredStudy
     spec: StudySettings
     history: History
-    spaces: KnobSpaces | None
+    spaces: KnobSpaces
 
     @property
     def ground(self) -> Ground:
-        """The context of the study's knobs; LsmtuneError if the study has no baseline."""
-        return self.known_spaces.ground
-
-    @property
-    def known_spaces(self) -> KnobSpaces:
-        """The knob spaces; LsmtuneError if the study has no baseline."""
-        if self.spaces is None:
-            raise LsmtuneError(
-                f"study {self.stored.name!r}: an older version of lsmtune made this study and "
-                "stored no baseline. Run the `lsmtune tune` command of the study again"
-            )
-        return self.spaces
+        """The context of the study's knobs."""
+        return self.spaces.ground
 
 
 def read_record(home: Home, name: str) -> StudyRecord:
@@ -52,12 +38,10 @@ def read_record(home: Home, name: str) -> StudyRecord:
     return StudyRecord(stored, spec, history, stored_spaces(stored, spec))
 
 
-def stored_spaces(stored: StoredStudy, spec: StudySettings) -> KnobSpaces | None:
-    """Return the knob spaces of a stored study on this host; None if it has no baseline."""
-    if (base := stored.base) is None:
-        return None
+def stored_spaces(stored: StoredStudy, spec: StudySettings) -> KnobSpaces:
+    """Return the knob spaces of a stored study on this host."""
     files = describe_host().max_open_files
-    return KnobSpaces(spec, Ground(study_catalogue(spec), base, files, stored.rule))
+    return KnobSpaces(spec, Ground(study_catalogue(spec), stored.base, files, stored.rule))
 
 
 def study_catalogue(spec: StudySettings) -> Catalogue:

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
-from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.metrics.definitions import with_formulas
@@ -48,14 +47,9 @@ class Session:
     ) -> None:
         """Read the runs so far. `spaces` are those of the baseline that the engine has now.
 
-        With `hosts`, runs go to them, and `tell` gets what the study waits for. LsmtuneError if the
-        study has no baseline.
+        With `hosts`, runs go to them, and `tell` gets what the study waits for.
         """
         base = stored.base
-        if base is None:
-            raise LsmtuneError(
-                f"study {stored.name!r}: the study has no baseline; start a new study"
-            )
         self.home = home
         self.stored = stored
         self.spec = spaces.spec

@@ -20,7 +20,7 @@ from lsmtune.units import format_duration
 from lsmtune.verdict import Pair, Verdict, judge, lost_early
 from lsmtune.workloads import Workload
 
-_PRECISE = 0.05
+PRECISE = 0.05
 """The interval's half width at which no more pairs are run."""
 _MOST_FAILURES = 3
 _LONG_S = 60.0
@@ -234,7 +234,7 @@ def _enough(
     if len(pairs) >= study.spec.max_pairs:
         return True
     verdict = judge(pairs, study.objective)
-    return verdict.half_width <= _PRECISE and not verdict.waits_for_constraints
+    return verdict.half_width <= PRECISE and not verdict.waits_for_constraints
 
 
 def _left_text(

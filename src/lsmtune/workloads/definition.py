@@ -127,9 +127,11 @@ class Definition:
 
     @property
     def read_shares(self) -> Mapping[str, float]:
-        """Shares of get, get_missing and scan among the operations."""
-        kinds = self.measured_kinds
-        return {kind: 1 / len(kinds) for kind in kinds if kind in PROBED}
+        """Shares of gets, gets of missing keys and scans among the operations; none without reads.
+
+        Only workloads that run at a rate have them.
+        """
+        return {}
 
     @property
     def written_bytes(self) -> int | None:

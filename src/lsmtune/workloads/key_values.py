@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from math import exp, expm1, log, log1p
 from typing import Any, ClassVar
 
-from lsmtune.workloads.definition import OF_RECORDS, TIMED, Definition, defaults
+from lsmtune.workloads.definition import OF_RECORDS, PROBED, TIMED, Definition, defaults
 
 Json = dict[str, Any]
 
@@ -109,6 +109,21 @@ class Records(KeyValues):
             return 1 - skewed_keys(self.load.num, writes, self.load.write_skew) / self.load.num
         return float((1 - 1 / self.load.num) ** writes)
 
+    @property
+    def shares(self) -> Mapping[str, float]:
+        """Share of each kind of operation, as the driver names it; without range deletions."""
+        weights = self.weights()
+        return {kind: weight / sum(weights.values()) for kind, weight in weights.items() if weight}
+
+    @property
+    def read_shares(self) -> Mapping[str, float]:
+        """Shares of gets, gets of missing keys and scans; a read-modify-write is a write."""
+        return {kind: share for kind, share in self.shares.items() if kind in PROBED}
+
+    def rates(self, rate: float) -> Mapping[str, float]:
+        """Return the operations per second of each kind if the workload runs at a rate."""
+        return {kind: share * rate for kind, share in self.shares.items()}
+
     # What db_bench needs.
 
     def flags(self) -> tuple[str, ...]:
@@ -175,6 +190,10 @@ class Records(KeyValues):
     def written_keys(self) -> Json:
         """Return the choice of the keys that are written."""
         return _exponential(self.load.write_skew)
+
+    def keys_of(self, kind: str) -> Json:
+        """Return the fields that choose the keys of clients with operations of one kind."""
+        return self.keys()
 
     def range_delete(self, writes: int | None) -> Json:
         """Return the field of the plan with the range deletions between this many writes."""

@@ -23,6 +23,8 @@ from lsmtune.workloads.key_values import (
 _GETS = defaults(STORED, skew=None)
 _SCANS = defaults(STORED, scan_length=10)
 _GET, _SCAN = {"get": 1}, {"scan": 1}
+MISSING = "get_missing"
+"""Gets of keys inside the key range that never exist, which the driver can send."""
 _SHARES = 1_000_000
 """Weights of a mix are integers."""
 _FASTEST = 1_000_000
@@ -72,11 +74,11 @@ class Overwrite(Writes):
     """Overwrites."""
 
     name = "overwrite"
-    runs_at_rate = True
     what = "overwrites of random records in a store that was filled before"
     prepared = True
     parameters = defaults(OPERATIONS, SKEWED_WRITES)
     can_be_endless = True
+    runs_at_rate = True
     keeps_all = True
 
     @property
@@ -89,10 +91,10 @@ class Updaterandom(ReadsAndWrites):
     """Read-modify-writes."""
 
     name = "updaterandom"
-    runs_at_rate = True
     what = "read-modify-writes of random records in a store that was filled before"
     parameters = defaults(STORED, SKEWED_WRITES)
     can_be_endless = True
+    runs_at_rate = True
     measured = ("write",)
     operations: ClassVar[Mapping[str, int]] = {"read_modify_write": 1}
 
@@ -136,12 +138,12 @@ class Rangedelete(Writes):
     """Overwrites and range deletions."""
 
     name = "rangedelete"
-    runs_at_rate = True
     what = (
         "overwrites of random records; after every `tombstone_every` overwrites, a range deletion "
         "of `tombstone_width` keys"
     )
     prepared = True
+    runs_at_rate = True
     parameters = defaults(OPERATIONS, tombstone_every=1000, tombstone_width=100, write_skew=None)
     benchmark = "overwrite"
 
@@ -197,10 +199,10 @@ class Readwhilewriting(ReadsAndWrites):
     """Gets next to a writer."""
 
     name = "readwhilewriting"
-    runs_at_rate = True
     what = "gets, while one more thread overwrites `write_rate_bytes_s` bytes per second"
     parameters = defaults(_GETS, write_rate_bytes_s=4 << 20, write_skew=None)
     can_be_endless = True
+    runs_at_rate = True
     measured = ("get",)
     operations = _GET
 
@@ -217,15 +219,23 @@ class Readwhilewriting(ReadsAndWrites):
         """Return the choice of the readers' keys. The writes are those of another client."""
         return {"keys": super().keys()["keys"]}
 
+    def keys_of(self, kind: str) -> Json:
+        """Return the choice of the keys of readers or of the writer."""
+        return {"keys": self.written_keys()} if kind == "put" else self.keys()
+
+    def rates(self, rate: float) -> Mapping[str, float]:
+        """Return the rate of the gets, and that of the writer, which has its own."""
+        return {"get": rate, "put": (self.load.write_rate_bytes_s or 0) / self.load.record_bytes}
+
 
 class Readrandomwriterandom(ReadsAndWrites):
     """Gets and overwrites."""
 
     name = "readrandomwriterandom"
-    runs_at_rate = True
     what = "gets and overwrites of random records; `get_percent` % of the operations are gets"
     parameters = defaults(STORED, duration_s=None, get_percent=50, write_skew=None)
     can_be_endless = True
+    runs_at_rate = True
     measured = ("get", "write")
 
     @property
@@ -248,25 +258,24 @@ class MixOfOperations(ReadsAndWrites):
     """Gets, puts and scans."""
 
     name = "mix"
-    runs_at_rate = True
-    what = "gets, puts and scans in the shares that you choose"
+    what = "gets, gets of missing keys, puts and scans in the shares that you choose"
     parameters = defaults(
         _GETS, scan_length=10, mix={"get": 0.5, "put": 0.5, "scan": 0.0}, write_skew=None
     )
     can_be_endless = True
+    runs_at_rate = True
     benchmark = "mixgraph"
 
     @property
-    def shares(self) -> dict[str, float]:
-        """Share of each operation, as the driver names it."""
-        mix = self.load.mix
-        return {} if mix is None else {"get": mix.get, "put": mix.put, "scan": mix.scan}
+    def shares(self) -> Mapping[str, float]:
+        """The shares of the mix."""
+        shares = {} if self.load.mix is None else dict(self.load.mix)
+        return {kind: share for kind, share in shares.items() if share > 0}
 
     @property
     def measured_kinds(self) -> tuple[str, ...]:
         """Kinds of operations that the mix contains."""
-        words = {"put": "write"}
-        return tuple(words.get(kind, kind) for kind, share in self.shares.items() if share > 0)
+        return tuple({"put": "write"}.get(kind, kind) for kind in self.shares)
 
     @property
     def write_share(self) -> float | None:
@@ -280,9 +289,9 @@ class MixOfOperations(ReadsAndWrites):
         and k = -1 avoids an infinite term for u = 0. A scan has this length modulo the maximum
         length.
         """
-        names, length = {"scan": "seek"}, self.load.scan_length or 1
+        names, length = {"get": "get", "put": "put", "scan": "seek"}, self.load.scan_length or 1
         return (
-            *(f"--mix_{names.get(n, n)}_ratio={share}" for n, share in self.shares.items()),
+            *(f"--mix_{name}_ratio={self.shares.get(n, 0.0)}" for n, name in names.items()),
             f"--value_theta={self.load.value_size}",
             "--value_sigma=0",
             "--value_k=-1",
@@ -296,6 +305,20 @@ class MixOfOperations(ReadsAndWrites):
     def weights(self) -> Mapping[str, int]:
         """Return the shares as integers."""
         return {kind: round(share * _SHARES) for kind, share in self.shares.items()}
+
+    def clients(self, seed: int) -> list[Json]:
+        """Return the clients of the mix. Gets of missing keys have clients of their own."""
+        (together,) = super().clients(seed)
+        weights = together.pop("mix")
+        share = self.shares.get(MISSING, 0.0)
+        weights.pop(MISSING, None)
+        groups = [({**together, "mix": weights}, 1 - share)] if weights else []
+        if share:
+            groups += [({**together, "mix": _GET, "missing": True}, share)]
+        if self.client_operations is not None and len(groups) > 1:
+            for one, of_all in groups:
+                one["operations"] = max(1, round(of_all * self.client_operations))
+        return [one for one, _ in groups]
 
 
 class Mixgraph(ReadsAndWrites):

@@ -37,6 +37,10 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
+def _is_zero(value: float) -> bool:
+    return value == 0
+
+
 def _no_switch(cls: type[BaseModel], given: Any, info: ValidationInfo) -> Any:
     kind = cls.model_fields[str(info.field_name)].annotation
     if isinstance(given, bool) and kind in (int, int | None):
@@ -55,12 +59,17 @@ class Mix(BaseModel):
     get: float = Field(default=0.0, ge=0, le=1, description=MIX_KEYS["get"])
     put: float = Field(default=0.0, ge=0, le=1, description=MIX_KEYS["put"])
     scan: float = Field(default=0.0, ge=0, le=1, description=MIX_KEYS["scan"])
+    # Not in the JSON of studies without it, which older versions have stored.
+    get_missing: float = Field(
+        default=0.0, ge=0, le=1, exclude_if=_is_zero, description=MIX_KEYS["get_missing"]
+    )
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if abs(self.get + self.put + self.scan - 1) > _WHOLE:
-            total = self.get + self.put + self.scan
-            raise ValueError(f"get + put + scan is {total:g}; the shares must add up to 1")
+        total = self.get + self.put + self.scan + self.get_missing
+        if abs(total - 1) > _WHOLE:
+            sum_ = "get + put + scan" + (" + get_missing" if self.get_missing else "")
+            raise ValueError(f"{sum_} is {total:g}; the shares must add up to 1")
         return self
 
 

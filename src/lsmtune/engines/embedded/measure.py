@@ -76,7 +76,7 @@ def _latencies(run: Run) -> Mapping[str, float]:
     sent = {
         "write": (run.load, LOAD, "put"),
         "get": (run.probe, GETS, "get"),
-        "get_missing": (run.probe, MISSING, "get"),
+        "get_missing": (run.probe, MISSING, "get_missing"),
         "scan": (run.probe, SCANS, "scan"),
     }
     gets = one(run.probe.events, "run", GETS)["operations"]["get"]

@@ -17,7 +17,7 @@ from lsmtune.system.process import ExitStatus
 from lsmtune.trials import Protocol
 from lsmtune.workloads import Workload
 
-PartName = Literal["build", "load", "debt", "probe"]
+PartName = Literal["build", "load", "debt", "probe", "template", "running"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,10 @@ class Part:
     """A part of a trial.
 
     The part `build` writes the database of a prepared load, `load` is measured, `debt` runs the
-    compactions that a load without compactions postponed, `probe` reads. `options` is the OPTIONS
-    text. `settings` also contains the knobs that an OPTIONS text cannot contain. The output is
-    written to `workdir`.
+    compactions that a load without compactions postponed, `probe` reads. A trial of a running store
+    has the part `running`, on a copy of a store that the part `template` built. `options` is the
+    OPTIONS text. `settings` also contains the knobs that an OPTIONS text cannot contain. The output
+    is written to `workdir`.
     """
 
     name: PartName

@@ -85,9 +85,15 @@ class RocksDB:
             ),
         )
 
+    def trial(self, spec: TrialSpec, base: Base, places: Places) -> Trial:
+        """Return the trial; only lsmtune's driver can run one of a running store."""
+        if spec.running is not None:
+            raise RuntimeError("this engine has no trials of a running store")
+        return Trial(self._bench, self.catalogue, spec, base, places)
+
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
-        """Load, settle, probe. The evidence is the files that the program and RocksDB wrote."""
-        trial = Trial(self._bench, self.catalogue, spec, base, places)
+        """Run the trial. The evidence is the files that the program and RocksDB wrote."""
+        trial = self.trial(spec, base, places)
         result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
 
@@ -98,7 +104,7 @@ class RocksDB:
         store = places.workdir / "db"
         # No trial has the comparator of an application, so the undo file makes the store then.
         if not files.new_store and orders_by_bytes(files.undo):
-            Trial(self._bench, self.catalogue, spec, base, places).leave_store(watch)
+            self.trial(spec, base, places).leave_store(watch)
         watch.phase("open")
         limit_s = spec.protocol.wall_limit_s
         opener = self._bench.opener(places.workdir, limit_s, spec.workload)

@@ -28,6 +28,12 @@ def check(spec: StudySettings) -> Iterator[str]:
             "driver can: set rocksdb to an installed version, such as from `lsmtune engines "
             "install rocksdb`, or library to your librocksdb.so"
         )
+    elif spec.workload.mix and spec.workload.mix.get_missing and spec.program != DRIVER:
+        yield (
+            "workload.mix.get_missing: db_bench cannot get missing keys in a mix, but lsmtune's "
+            "driver can: set rocksdb to an installed version, such as from `lsmtune engines "
+            "install rocksdb`, or library to your librocksdb.so"
+        )
     elif spec.rocksdb is None and spec.library is None and spec.program == DRIVER:
         yield f"program: {DRIVER} needs a RocksDB; add rocksdb or library"
     else:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.debt import owing, paying
@@ -19,7 +20,7 @@ from lsmtune.engines.rocksdb.bench import (
 from lsmtune.engines.rocksdb.measure import measure, measure_build, with_debt, with_sorted_runs
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.rocksdb.read_back import read_back
-from lsmtune.engines.templates import Template, copy_database, restore
+from lsmtune.engines.templates import MOST_TEMPLATES, Template, copy_database, restore
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
@@ -27,11 +28,6 @@ from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
 from lsmtune.trials import Base, TrialSpec
 
-_TREES = 3
-"""Number of databases for a prepared load. The seed chooses one of them.
-
-The same writes build another tree each time, and a gain must not depend on one tree.
-"""
 _FIRST_TREE = 1_000_003
 """Seed of the first database. With equal seeds, a load would read only keys that were written."""
 _DATA = {"num", "key_size", "value_size", "compression_ratio", "present"}
@@ -39,11 +35,19 @@ _DELETED = {"tombstone_every", "tombstone_width", "tombstones"}
 """Parameters of a workload that decide what is built."""
 _ROOM = 3
 """Maximum size of a database while it is built, relative to the bytes written into it."""
-_PARTS: tuple[PartName, ...] = ("build", "load", "debt", "probe")
+_PARTS: tuple[PartName, ...] = ("template", "build", "load", "debt", "probe", "running")
 
 
 class Trial:
-    """One trial; `measure` runs it, `evidence` returns its files."""
+    """One trial; `measure` runs it, `evidence` returns its files.
+
+    `trees` is the number of databases for a prepared load; the seed chooses one of them. The same
+    writes build another tree each time, and a gain must not depend on one tree. `templates` is the
+    maximum number of databases that are kept.
+    """
+
+    trees = 3
+    templates = MOST_TEMPLATES
 
     def __init__(
         self, bench: Bench, catalogue: Catalogue, spec: TrialSpec, base: Base, places: Places
@@ -114,8 +118,8 @@ class Trial:
                 return self._build(database)
 
         needed_bytes = _ROOM * load.user_bytes
-        key = self._template_key()
-        return restore(self._places.templates, key, needed_bytes, build, self._database)
+        key, folder = self._template_key(), self._places.templates
+        return restore(folder, key, needed_bytes, build, self._database, most=self.templates)
 
     def _template_key(self) -> str:
         """Return a hash of everything that the prepared database depends on."""
@@ -124,15 +128,20 @@ class Trial:
             **self._bench.identity,
             "options": self._base.options,
             "settings": self._build_settings(),
-            "data": load.model_dump(include=_DATA | (_DELETED if load.kind == "read" else set())),
+            "data": self._data(),
             "tree": self._tree(),
         }
         if load.database is not None:
             identity = {"database": _fingerprint(Path(load.database))}
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:24]
 
+    def _data(self) -> dict[str, Any]:
+        """Return the parameters of the workload that decide what is built."""
+        load = self._spec.workload
+        return load.model_dump(include=_DATA | (_DELETED if load.kind == "read" else set()))
+
     def _tree(self) -> int:
-        return _FIRST_TREE + self._spec.seed % _TREES
+        return _FIRST_TREE + self._spec.seed % self.trees
 
     def _build_settings(self) -> Settings:
         """Return the trial's settings of knobs that shape the tree, else those of the baseline."""

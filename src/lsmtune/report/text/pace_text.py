@@ -29,7 +29,8 @@ def pace_sentence(pace: Pace) -> str:
     """Return what all metrics of a running store are."""
     return (
         f"All metrics are of a window of {format_duration(pace.window_s)} of a store that runs at "
-        f"{pace_text(pace)}. Sizes and sorted runs are means over the window."
+        f"{pace_text(pace)}. Sizes and sorted runs are means over the window. A p50 counts from "
+        "the start of an operation, and a p99 from the time at which it was due."
     )
 
 

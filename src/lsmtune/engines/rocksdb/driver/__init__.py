@@ -18,6 +18,9 @@ from lsmtune.engines.rocksdb.driver.client import Client, Event
 from lsmtune.engines.rocksdb.driver.live import serve
 from lsmtune.engines.rocksdb.driver.output import load_output, probe_output
 from lsmtune.engines.rocksdb.driver.plans import LOAD, endless_plan, load_plan, probe_plan
+from lsmtune.engines.rocksdb.driver.running import RunningTrial
+from lsmtune.engines.rocksdb.driver.running_metrics import RunningOutput
+from lsmtune.engines.rocksdb.driver.running_plan import running_plan, template_plan
 from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.engines.rocksdb.opener import Opener
 from lsmtune.engines.rocksdb.option_string import NOT_READ, option_string
@@ -31,7 +34,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_reader import read_log
-from lsmtune.trials import Base, Origin, Protocol, Status, TrialSpec
+from lsmtune.trials import Base, Origin, Protocol, Running, Status, TrialSpec
 from lsmtune.workloads import Workload
 
 __all__ = ["Driver", "LibraryRocksDB", "library_engine"]
@@ -84,6 +87,12 @@ class LibraryRocksDB(RocksDB):
             and knob.option.section == DATABASE_SECTION
         )
         return base.model_copy(update={"fixed_online": fixed})
+
+    def trial(self, spec: TrialSpec, base: Base, places: Places) -> Trial:
+        """Return a trial of a running store, or of one that it fills."""
+        if spec.running is None:
+            return super().trial(spec, base, places)
+        return RunningTrial(self._driver, self.catalogue, spec, base, places)
 
     @contextmanager
     def serve(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Iterator[Live]:
@@ -223,6 +232,20 @@ class Driver:
         what = "lsmtune stopped the driver during the reads after the load"
         status, events = client.run_to_end(what, limits)
         return probe_output(status, events, part)
+
+    def build(self, part: Part, limits: Protocol) -> None:
+        """Build the store that trials of a running store copy."""
+        client = self._client(template_plan(part, limits), part)
+        client.run_to_end("lsmtune stopped the driver while it built the store", limits)
+
+    def run(
+        self, part: Part, steps: Running, tree: int, limits: Protocol, watch: Watch
+    ) -> RunningOutput:
+        """Carry out the steps of a trial on a copy of the store that the seed `tree` built."""
+        client = self._client(running_plan(part, steps, tree), part)
+        what = "lsmtune stopped the driver in a trial of a running store"
+        status, events = client.run_to_end(what, limits, watch)
+        return RunningOutput(status, events, self._has_assertions)
 
     def serve(
         self, part: Part, catalogue: Catalogue, limits: Protocol

@@ -81,15 +81,22 @@ class Client:
         self.check(status, events)
         return HeldRun(load_end_s, status, look.peak_space_bytes), events
 
-    def run_to_end(self, what: str, limits: Protocol) -> tuple[ExitStatus, list[Event]]:
+    def run_to_end(
+        self, what: str, limits: Protocol, watch: Watch | None = None
+    ) -> tuple[ExitStatus, list[Event]]:
         """Run the plan to its end; TrialFailedError if it fails.
 
-        `what` is the beginning of the message if a time limit is exceeded.
+        `what` is the beginning of the message if a time limit is exceeded. The watch gets the
+        phases of the plan.
         """
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
+        events: list[Event] = []
         with timed(what), self.start() as process:
             look = Look(process, self.database, deadline, None)
-            events = list(_events(process, look, TICK_S))
+            for event in _events(process, look, TICK_S):
+                events.append(event)
+                if watch is not None and event["event"] == "phase":
+                    watch.phase(event["phase"])
             status = process.wait(END_S)
         self.check(status, events)
         return status, events
@@ -186,5 +193,6 @@ def _shows_work(event: Event) -> bool:
 
     The driver prints an event every second, even if all clients wait.
     """
-    counts = (kind["count"] for kind in event.get("operations", {}).values())
-    return event["event"] != "second" or any(counts)
+    if event["event"] != "second":
+        return True
+    return any(kind["count"] for kind in event["operations"].values())

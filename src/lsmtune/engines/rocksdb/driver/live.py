@@ -243,7 +243,7 @@ class WrittenJobs:
         more exact, because they also count the bytes of a compaction that still runs.
         """
         jobs = self._new_jobs()
-        return jobs if _is_parallel(options) else []
+        return jobs if compresses_in_parallel(options) else []
 
     def _new_jobs(self) -> list[Job]:
         with self._log.open("rb") as log:
@@ -257,7 +257,7 @@ class WrittenJobs:
         return [job for job in ended if job is not None]
 
 
-def _is_parallel(options: str) -> bool:
+def compresses_in_parallel(options: str) -> bool:
     """Return whether an OPTIONS text compresses with several threads."""
     texts = (options_of.get(key, "") for options_of in parse_options(options).sections.values()
              for key in _CODECS)  # fmt: skip

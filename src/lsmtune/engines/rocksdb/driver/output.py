@@ -9,7 +9,11 @@ from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.rocksdb.bench import HeldRun, Latency, LoadOutput, Part, ProbeOutput, RunResult
 from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
 from lsmtune.engines.tickers import data_block_lookups
-from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
+from lsmtune.metrics.compaction_table import (
+    CompactionTable,
+    parse_compaction_tables,
+    parse_stall_summary,
+)
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import parse_statistics
 from lsmtune.system.process import ExitStatus
@@ -19,7 +23,8 @@ from lsmtune.units import MIB
 Event = Mapping[str, Any]
 
 _LATENCIES = {
-    "put": "write", "delete": "write", "read_modify_write": "write", "get": "get", "scan": "scan",
+    "put": "write", "delete": "write", "read_modify_write": "write", "get": "get",
+    "get_missing": "get", "scan": "scan",
 }  # fmt: skip
 """Operations of the driver, and the prefix of their metrics."""
 PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")
@@ -32,18 +37,14 @@ def load_output(
 ) -> LoadOutput:
     """Return the results of a part that loads or settles; TrialFailedError if one is missing."""
     opened, report = one(events, "opened"), one(events, "report")
-    counted = f"{report['tables']['default']}\n{report['database']}"
-    tables = [t for t in parse_compaction_tables(counted) if t.column_family == "default"]
-    if not tables:
-        raise TrialFailedError(Status.UNREADABLE, "RocksDB's report has no compaction table")
     sent = [event for event in events if event["event"] == "run"]
     result = result_of(one(events, "run", LOAD), part) if sent else _NOT_SENT
     return LoadOutput(
         run=run,
         result=result,
         statistics=parse_statistics(report["statistics"] + "\n"),
-        table=tables[-1],
-        stalls=parse_stall_summary(counted).counts,
+        table=table_in(report),
+        stalls=stalls_in(report),
         version=opened["version"],
         assertions_enabled=assertions_enabled,
         log=log,
@@ -51,6 +52,23 @@ def load_output(
         # Reports of older versions of lsmtune do not have it.
         table_readers_bytes=report.get("table_readers_bytes"),
     )
+
+
+def table_in(report: Event) -> CompactionTable:
+    """Return the compaction table of a report; TrialFailedError if it has none."""
+    tables = [t for t in parse_compaction_tables(_counted(report)) if t.column_family == "default"]
+    if not tables:
+        raise TrialFailedError(Status.UNREADABLE, "RocksDB's report has no compaction table")
+    return tables[-1]
+
+
+def stalls_in(report: Event) -> Mapping[str, int]:
+    """Return the number of write stalls since the store was opened, by cause."""
+    return parse_stall_summary(_counted(report)).counts
+
+
+def _counted(report: Event) -> str:
+    return f"{report['tables']['default']}\n{report['database']}"
 
 
 def probe_output(status: ExitStatus, events: Sequence[Event], part: Part) -> ProbeOutput:
@@ -82,7 +100,7 @@ def result_of(event: Event, part: Part) -> RunResult:
     sent.pop("range_delete", None)
     if part.name == "load" and part.workload.write_rate_bytes_s is not None:
         sent.pop("put")
-    gets = sent.get("get")
+    gets = sent.get("get", sent.get("get_missing"))
     seconds = event["seconds"]
     return RunResult(
         seconds=seconds,

@@ -34,7 +34,7 @@ def endless_plan(part: Part) -> Json:
     groups = _clients(part.workload, part.seed)
     for one in groups:
         one.pop("operations", None)
-    phases = [_run(LOAD, part.workload, groups)]
+    phases = [run(LOAD, part.workload, groups)]
     return {"existing": True, **store(part.options, part.settings), "phases": phases}
 
 
@@ -62,12 +62,12 @@ def reads_after(load: Workload, seed: int, limits: Protocol) -> list[Json]:
     found = group(seed, {"get": 1}, **fields)
     missing = group(seed, {"get": 1}, missing=True, **fields)
     scans = group(seed, {"scan": 1}, scan_length=limits.scan_length, **fields)
-    return [_run(GETS, load, [found]), _run(MISSING, load, [missing]), _run(SCANS, load, [scans])]
+    return [run(GETS, load, [found]), run(MISSING, load, [missing]), run(SCANS, load, [scans])]
 
 
 def measured(load: Workload, seed: int) -> Json:
     """Return the phase with the clients of a workload."""
-    return _run(LOAD, load, _clients(load, seed), seconds=load.duration_s)
+    return run(LOAD, load, _clients(load, seed), seconds=load.duration_s)
 
 
 def store(options: str, settings: Settings) -> Json:
@@ -107,7 +107,7 @@ def _block_cache(settings: Settings) -> Json:
 def _loading(part: Part) -> Iterator[Json]:
     load = part.workload
     if part.name == "build":
-        yield _run(LOAD, load, [_build(load, part.seed)])
+        yield run(LOAD, load, [_build(load, part.seed)])
     elif part.name == "load":
         yield measured(load, part.seed)
 
@@ -124,6 +124,7 @@ def _clients(load: Workload, seed: int) -> list[Json]:
     return load.definition_of(Records).clients(seed)
 
 
-def _run(name: str, load: Workload, groups: list[Json], **fields: object) -> Json:
+def run(name: str, load: Workload, groups: list[Json], **fields: object) -> Json:
+    """Return a phase with groups of clients on the records of a workload."""
     data = load.model_dump(include={"num", "key_size", "value_size", "compression_ratio"})
     return {"do": "run", "name": name, **data, **fields, "groups": groups}
