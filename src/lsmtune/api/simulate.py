@@ -285,7 +285,7 @@ def _differing(lines: Sequence[BatchLine]) -> set[str]:
 def run_of(line: BatchLine) -> Run:
     """Return the line in the form of the simulator."""
     built_by = line.knobs if line.base is None else line.base
-    running = None if line.running is None else running_store(line.running, built_by)
+    running = None if line.running is None else running_store(line.running, built_by, line.knobs)
     return Run(line.workload, line.knobs, line.seed or 1, _PROBE, version_of(line), running)
 
 

@@ -56,8 +56,7 @@ class Simulated:
         self._constants = constants
         self._spec = spec
         self._space = space
-        built_by = without_load(space.settings(space.default()))
-        self._running = None if running is None else running_store(running, built_by)
+        self._running = running
         self._told: dict[Config, Floats] = {}
         self._probe: Probe | None = None
         (self._base,) = self._predict([space.default()])
@@ -106,9 +105,12 @@ class Simulated:
     def _runs(self, config: Config) -> Iterator[Run]:
         load, version = load_at(self._spec.workload, config), self._space.version
         loads = _of_lengths(load) if self._running is None else [load] * _WINDOWS
-        settings = without_load(self._space.settings(config))
+        settings, base = (
+            without_load(self._space.settings(c)) for c in (config, self._space.default())
+        )
+        store = None if self._running is None else running_store(self._running, base, settings)
         for seed, one in enumerate(loads, start=1):
-            yield Run(one, settings, seed, self._probe, version, self._running)
+            yield Run(one, settings, seed, self._probe, version, store)
 
 
 def _known(asked: Objective, known: Metrics) -> Objective:
@@ -124,12 +126,15 @@ def _of_lengths(load: Workload) -> list[Workload]:
     ]
 
 
-def running_store(steps: Running, baseline: Mapping[str, Value]) -> RunningStore | None:
-    """Return the running store of a trial; None for a trial without a rate."""
+def running_store(
+    steps: Running, baseline: Mapping[str, Value], settings: Mapping[str, Value]
+) -> RunningStore | None:
+    """Return the running store of a trial with these settings; None for a trial without a rate."""
     if steps.rate is None:
         return None
     names = (field.name for field in fields(RunningStore) if field.name != "baseline")
-    return RunningStore(baseline, **{name: getattr(steps, name) for name in names})
+    built_by = settings if steps.new_store else baseline
+    return RunningStore(built_by, **{name: getattr(steps, name) for name in names})
 
 
 def foretelling(
@@ -166,9 +171,10 @@ def _told_by(runs: Sequence[tuple[TrialSpec, Metrics]], version: str) -> Constan
 
 
 def _run_of(spec: TrialSpec, version: str) -> Run:
-    running = None if spec.running is None else running_store(spec.running, spec.settings)
-    probe = _probe(spec.protocol)
-    return Run(spec.workload, spec.settings, spec.seed, probe, version, running)
+    """Return a run of the baseline."""
+    steps, settings = spec.running, spec.settings
+    store = None if steps is None else running_store(steps, settings, settings)
+    return Run(spec.workload, settings, spec.seed, _probe(spec.protocol), version, store)
 
 
 def _probe(protocol: Protocol) -> Probe:

@@ -97,6 +97,7 @@ struct Run<'a> {
     until_s: f64,
     /// None: records arrive as fast as they can be written.
     pace: Option<Pace>,
+    write_skew: Option<f64>,
     memtables: Memtables,
     tree: Tree,
     shape: Shape,
@@ -128,6 +129,7 @@ impl<'a> Run<'a> {
             records,
             until_s: f64::INFINITY,
             pace: None,
+            write_skew: trial.load.write_skew,
             memtables: Memtables::new(keys, capacity),
             shape: Shape::of(&tree, options),
             tree,

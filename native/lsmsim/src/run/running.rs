@@ -38,6 +38,8 @@ const MOST_GROWTH: f64 = 0.1;
 const LEAST_OVERLOAD: f64 = 0.5;
 /// Writes with the load's own choice of keys, as a share of all keys.
 const OWN_CHOICE: f64 = 0.25;
+/// The share of the window that is its first and its last part.
+const QUARTER: f64 = 0.25;
 /// A rest of a step that is due to rounding.
 const ROUNDING_S: f64 = 1e-9;
 
@@ -72,19 +74,14 @@ pub fn simulate_running(
     let mut run = Run::new(trial, &options, Sizes::new(load, &options), keys, 0.0);
     run.open(tree)?;
     run.phase(None, turned_over(load, running), f64::INFINITY, None)?;
-    let before = run.sums();
-    run.phase(None, f64::INFINITY, running.capacity_s, None)?;
-    let capacity = run.sums().since(before);
+    let (capacity, _) = run.measured(None, running.capacity_s)?;
     run.phase(Some(running.rate), f64::INFINITY, running.calm_s, None)?;
-    let before = run.sums();
-    let mut window = Window::new(&run, running, load, trial.seed);
-    run.phase(Some(running.rate), f64::INFINITY, running.window_s, Some(&mut window))?;
-    let of_window = run.sums().since(before);
+    let (of_window, window) = run.measured(Some(running.rate), running.window_s)?;
     let record = (load.key_size + load.value_size) as f64;
     if of_window.records < 1.0 || capacity.records < 1.0 {
         return Err(Failure::Stuck);
     }
-    let mut metrics = window.metrics(running.window_s);
+    let mut metrics = window.metrics();
     let written = of_window.flushed + of_window.compacted + of_window.backlog;
     metrics.insert("write_amp", written / (of_window.records * record));
     metrics.insert("flush_write_bytes", of_window.flushed);
@@ -196,6 +193,18 @@ impl Run<'_> {
         }
     }
 
+    /// Run for some seconds. Return the sums of this time, and the state of the store in it.
+    fn measured(&mut self, rate: Option<f64>, seconds: f64) -> Result<(Sums, Window), Failure> {
+        let before = self.sums();
+        let mut window = Window::new(self, seconds);
+        self.phase(rate, f64::INFINITY, seconds, Some(&mut window))?;
+        let mut sums = self.sums().since(before);
+        if self.options.compaction_style != Style::Universal {
+            sums.backlog = window.growth();
+        }
+        Ok((sums, window))
+    }
+
     fn sums(&self) -> Sums {
         let written = |flushes: bool| -> f64 {
             let jobs = self.jobs.iter().filter(|job| job.is_flush() == flushes);
@@ -266,13 +275,16 @@ impl State {
 struct Window {
     begin_s: f64,
     window_s: f64,
-    rate: f64,
     live: f64,
     runs: f64,
     level0: f64,
     owed: f64,
-    /// In the last quarter.
-    late: f64,
+    /// In the first and in the last quarter.
+    first_owed: f64,
+    last_owed: f64,
+    /// Records that wait, in the last quarter.
+    waiting: f64,
+    rate: f64,
     peak: f64,
     keys: RandomKeys,
     looks: f64,
@@ -280,18 +292,20 @@ struct Window {
 }
 
 impl Window {
-    fn new(run: &Run, running: &Running, load: &Load, seed: u64) -> Self {
+    fn new(run: &Run, window_s: f64) -> Self {
         Self {
             begin_s: run.now_s,
-            window_s: running.window_s,
-            rate: running.rate,
+            window_s,
+            rate: 0.0,
             live: 0.0,
             runs: 0.0,
             level0: 0.0,
             owed: 0.0,
-            late: 0.0,
+            first_owed: 0.0,
+            last_owed: 0.0,
+            waiting: 0.0,
             peak: run.space(),
-            keys: RandomKeys::new(load.write_skew, run.costs.sample, !seed),
+            keys: RandomKeys::new(run.write_skew, run.costs.sample, run.started_jobs),
             looks: 0.0,
             blocks: (0.0, 0.0),
         }
@@ -305,10 +319,14 @@ impl Window {
         self.level0 += state.level0 * step_s;
         self.owed += state.owed * step_s;
         self.peak = self.peak.max(run.space());
-        let last_quarter = self.begin_s + 0.75 * self.window_s;
-        let queue = run.pace.map_or(0.0, |pace| pace.queue);
-        let late_s = (run.now_s - before_s.max(last_quarter)).max(0.0);
-        self.late += (state.queue + queue) / 2.0 / self.rate * late_s;
+        let quarter = QUARTER * self.window_s;
+        let first_s = (self.begin_s + quarter - before_s).clamp(0.0, step_s);
+        let last_s = (run.now_s - (self.begin_s + self.window_s - quarter)).clamp(0.0, step_s);
+        self.first_owed += state.owed * first_s;
+        self.last_owed += state.owed * last_s;
+        let pace = run.pace.unwrap_or(Pace { rate: 0.0, queue: 0.0 });
+        self.rate = pace.rate;
+        self.waiting += (state.queue + pace.queue) / 2.0 * last_s;
         if run.now_s - self.begin_s >= self.looks / LOOKS * self.window_s {
             let keys: Vec<u32> = (0..KEYS_PER_LOOK).map(|_| self.keys.draw()).collect();
             let (found, missing) = data_blocks(&run.tree, run.options, &keys);
@@ -317,14 +335,22 @@ impl Window {
         }
     }
 
-    fn metrics(&self, window_s: f64) -> BTreeMap<&'static str, f64> {
+    /// The growth of the bytes that compactions owe. RocksDB counts the files of level 0 when they
+    /// are enough for a compaction, and until it has ended. So this is the growth of the mean from
+    /// the first to the last quarter.
+    fn growth(&self) -> f64 {
+        (self.last_owed - self.first_owed) / (QUARTER * self.window_s) / (1.0 - QUARTER)
+    }
+
+    fn metrics(&self) -> BTreeMap<&'static str, f64> {
+        let window_s = self.window_s;
         BTreeMap::from([
             ("live_sst_bytes", self.live / window_s),
             ("scan_sorted_runs", self.runs / window_s),
             ("level0_files", self.level0 / window_s),
             ("pending_bytes", self.owed / window_s),
             ("peak_space_bytes", self.peak),
-            ("behind_s", self.late / (0.25 * window_s)),
+            ("behind_s", self.waiting / (QUARTER * window_s) / self.rate),
             ("get_data_blocks", self.blocks.0 / self.looks),
             ("get_missing_data_blocks", self.blocks.1 / self.looks),
         ])
