@@ -90,8 +90,16 @@ pub fn simulate_running(
     let fastest = capacity.records / running.capacity_s;
     metrics.insert("capacity_ops_s", fastest / (1.0 + capacity.owed_share()));
     let late = metrics["behind_s"] / (MOST_LATE * running.window_s);
-    let grown = of_window.owed_share() / MOST_GROWTH;
-    metrics.insert("overload", late.max(grown).max(LEAST_OVERLOAD));
+    // What universal compaction owes grows until the next full merge, in every store.
+    let grown = match options.compaction_style {
+        Style::Universal => {
+            let flushed = options.min_write_buffer_number_to_merge as f64 * run.memtables.capacity;
+            window.level0.growth() * of_window.flushed / of_window.records * flushed
+        }
+        _ => of_window.backlog,
+    };
+    let lagging = grown / (MOST_GROWTH * (of_window.flushed + of_window.compacted).max(1.0));
+    metrics.insert("overload", late.max(lagging).max(LEAST_OVERLOAD));
     Ok(metrics)
 }
 
@@ -200,7 +208,7 @@ impl Run<'_> {
         self.phase(rate, f64::INFINITY, seconds, Some(&mut window))?;
         let mut sums = self.sums().since(before);
         if self.options.compaction_style != Style::Universal {
-            sums.backlog = window.growth();
+            sums.backlog = window.owed.growth();
         }
         Ok((sums, window))
     }
@@ -271,19 +279,40 @@ impl State {
     }
 }
 
-/// Integrals over the time of the window.
+/// Integrals of a value over the whole window, and over its first and its last quarter. All are
+/// divided by the time of the part.
+#[derive(Default)]
+struct Parts {
+    all: f64,
+    first: f64,
+    last: f64,
+}
+
+impl Parts {
+    /// Add a value that lasts for these shares of the parts.
+    fn add(&mut self, value: f64, shares: [f64; 3]) {
+        self.all += value * shares[0];
+        self.first += value * shares[1];
+        self.last += value * shares[2];
+    }
+
+    /// The growth from the first to the last quarter, for the whole window. RocksDB counts the
+    /// files of level 0 when they are enough for a compaction, and until it has ended. So a moment
+    /// says little.
+    fn growth(&self) -> f64 {
+        (self.last - self.first) / (1.0 - QUARTER)
+    }
+}
+
+/// What is known of the window.
 struct Window {
     begin_s: f64,
     window_s: f64,
-    live: f64,
-    runs: f64,
-    level0: f64,
-    owed: f64,
-    /// In the first and in the last quarter.
-    first_owed: f64,
-    last_owed: f64,
-    /// Records that wait, in the last quarter.
-    waiting: f64,
+    live: Parts,
+    runs: Parts,
+    level0: Parts,
+    owed: Parts,
+    queue: Parts,
     rate: f64,
     peak: f64,
     keys: RandomKeys,
@@ -296,14 +325,12 @@ impl Window {
         Self {
             begin_s: run.now_s,
             window_s,
+            live: Parts::default(),
+            runs: Parts::default(),
+            level0: Parts::default(),
+            owed: Parts::default(),
+            queue: Parts::default(),
             rate: 0.0,
-            live: 0.0,
-            runs: 0.0,
-            level0: 0.0,
-            owed: 0.0,
-            first_owed: 0.0,
-            last_owed: 0.0,
-            waiting: 0.0,
             peak: run.space(),
             keys: RandomKeys::new(run.write_skew, run.costs.sample, run.started_jobs),
             looks: 0.0,
@@ -313,20 +340,18 @@ impl Window {
 
     /// Add the time since `before_s`, during which the tree did not change.
     fn add(&mut self, run: &Run, state: &State, before_s: f64) {
-        let step_s = run.now_s - before_s;
-        self.live += state.live * step_s;
-        self.runs += state.runs * step_s;
-        self.level0 += state.level0 * step_s;
-        self.owed += state.owed * step_s;
-        self.peak = self.peak.max(run.space());
-        let quarter = QUARTER * self.window_s;
-        let first_s = (self.begin_s + quarter - before_s).clamp(0.0, step_s);
-        let last_s = (run.now_s - (self.begin_s + self.window_s - quarter)).clamp(0.0, step_s);
-        self.first_owed += state.owed * first_s;
-        self.last_owed += state.owed * last_s;
+        let (quarter_s, step_s) = (QUARTER * self.window_s, run.now_s - before_s);
+        let first_s = (self.begin_s + quarter_s - before_s).clamp(0.0, step_s);
+        let last_s = (run.now_s - (self.begin_s + self.window_s - quarter_s)).clamp(0.0, step_s);
+        let shares = [step_s / self.window_s, first_s / quarter_s, last_s / quarter_s];
+        self.live.add(state.live, shares);
+        self.runs.add(state.runs, shares);
+        self.level0.add(state.level0, shares);
+        self.owed.add(state.owed, shares);
         let pace = run.pace.unwrap_or(Pace { rate: 0.0, queue: 0.0 });
         self.rate = pace.rate;
-        self.waiting += (state.queue + pace.queue) / 2.0 * last_s;
+        self.queue.add((state.queue + pace.queue) / 2.0, shares);
+        self.peak = self.peak.max(run.space());
         if run.now_s - self.begin_s >= self.looks / LOOKS * self.window_s {
             let keys: Vec<u32> = (0..KEYS_PER_LOOK).map(|_| self.keys.draw()).collect();
             let (found, missing) = data_blocks(&run.tree, run.options, &keys);
@@ -335,22 +360,14 @@ impl Window {
         }
     }
 
-    /// The growth of the bytes that compactions owe. RocksDB counts the files of level 0 when they
-    /// are enough for a compaction, and until it has ended. So this is the growth of the mean from
-    /// the first to the last quarter.
-    fn growth(&self) -> f64 {
-        (self.last_owed - self.first_owed) / (QUARTER * self.window_s) / (1.0 - QUARTER)
-    }
-
     fn metrics(&self) -> BTreeMap<&'static str, f64> {
-        let window_s = self.window_s;
         BTreeMap::from([
-            ("live_sst_bytes", self.live / window_s),
-            ("scan_sorted_runs", self.runs / window_s),
-            ("level0_files", self.level0 / window_s),
-            ("pending_bytes", self.owed / window_s),
+            ("live_sst_bytes", self.live.all),
+            ("scan_sorted_runs", self.runs.all),
+            ("level0_files", self.level0.all),
+            ("pending_bytes", self.owed.all),
+            ("behind_s", self.queue.last / self.rate),
             ("peak_space_bytes", self.peak),
-            ("behind_s", self.waiting / (QUARTER * window_s) / self.rate),
             ("get_data_blocks", self.blocks.0 / self.looks),
             ("get_missing_data_blocks", self.blocks.1 / self.looks),
         ])
