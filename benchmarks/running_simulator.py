@@ -2,11 +2,11 @@
 
     .venv/bin/python benchmarks/running_simulator.py
 
-The trials are lines of the batch format with `measure`, `rate` and `base` (results/running.jsonl):
-workload overwrite, random configs, one baseline. The constants of the machine come from the first
-45 trials: one factor for its writer, one for its background jobs and one for its cores, by the
-capacity and the CPU per operation. The other trials were not used to fit anything. Trials that
-could not keep the rate are left out.
+The trials are those of running_trials.py: workload overwrite, random configs, one baseline. The
+constants of the machine come from the first 45 trials: one factor for its writer, one for its
+background jobs, one for its cores and one for each codec, by the capacity and the CPU per
+operation. The other trials were not used to fit anything. Trials that could not keep the rate are
+left out.
 
 Writes results/running_simulator.json. Write the median error of write amplification into
 RUNNING_COMPARED in src/lsmtune/simulator/versions.py too.
