@@ -14,6 +14,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.space import value_at
 from lsmtune.spec import make_spec
+from lsmtune.trials import Running
 from lsmtune.workloads import Workload
 
 CATALOGUE = load("rocksdb")
@@ -44,6 +45,24 @@ def test_a_line_has_a_host_only_if_it_is_given(tmp_path: Path) -> None:
     assert "host" not in lines[1].to_json()
     (wrong,) = read(tmp_path, '{"id": "a", "host": 5}')
     assert wrong.is_wrong
+
+
+def test_a_line_of_a_running_store_has_a_rate(tmp_path: Path) -> None:
+    load, base = Workload(name="overwrite", num=5000), {"write_buffer_size": 1 << 20}
+    steps = Running(rate=5000)
+    lines = [BatchLine("a", load, running=steps, base=one) for one in (base, None)]
+    assert read(tmp_path, *(line.to_json() for line in lines)) == lines
+    wrong = [
+        '{"measure": "running"}',
+        '{"measure": "running", "rate": "50%"}',
+        '{"measure": "running", "rate": 0}',
+        '{"measure": "running", "rate": 5, "base": 1}',
+        '{"measure": "running", "rate": 5, "base": {"no_such_knob": 1}}',
+        '{"measure": "settled"}',
+        '{"rate": 5000}',
+        '{"measure": "filled", "base": {}}',
+    ]
+    assert all(line.is_wrong for line in read(tmp_path, *wrong))
 
 
 def test_what_is_left_out_has_defaults(tmp_path: Path) -> None:

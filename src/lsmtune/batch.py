@@ -17,13 +17,17 @@ from lsmtune.reading import parse_json, read_text
 from lsmtune.spec import catalogue_of
 from lsmtune.study_keys import DEFAULT_ENGINE, VERSION
 from lsmtune.tables import problem_text
+from lsmtune.trials import Running
 from lsmtune.units import is_version
 from lsmtune.workloads import EngineName, Workload
 
 _TEXTS = ("error", "disturbance", "host")
-_KEYS = {"id", "workload", "engine", VERSION, "knobs", "metrics", "seed", *_TEXTS}
+_RUNNING = ("measure", "rate", "base")
+_KEYS = {"id", "workload", "engine", VERSION, "knobs", "metrics", "seed", *_TEXTS, *_RUNNING}
 _MOST = 1e100
 """Maximum size of a number: models square it."""
+_MOST_RATE = 1e9
+"""Maximum number of operations per second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class BatchLine:
     `engine` is the engine that ran it; names and defaults of the knobs are those of this engine. A
     line contains it if it is not the workload's first engine.
     `host` is where it ran, if runs of the file are of several hosts.
+    `running` has the steps of a trial of a running store, with its rate: `measure` and `rate` in
+    the line. `base` are the knobs that built this store; None: those of the line.
     """
 
     id: str
@@ -53,6 +59,8 @@ class BatchLine:
     others: Mapping[str, Any] = field(default_factory=dict)
     is_wrong: bool = False
     host: str | None = None
+    running: Running | None = None
+    base: Mapping[str, Value] | None = None
 
     def to_json(self) -> str:
         """Return the line as text."""
@@ -67,6 +75,10 @@ class BatchLine:
             **({} if self.host is None else {"host": self.host}),
             "knobs": dict(self.knobs),
         }
+        if self.running is not None:
+            document |= {"measure": "running", "rate": self.running.rate}
+        if self.base is not None:
+            document["base"] = dict(self.base)
         if self.seed is not None:
             document["seed"] = self.seed
         if self.disturbance is not None:
@@ -147,6 +159,7 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
             raise UserError(f"metrics.{metric}: {value!r} is not a number")
         if not abs(value) <= _MOST:
             raise UserError(f"metrics.{metric}: not a finite number of at most {_MOST:g}")
+    running, base = _running(document, catalogue)
     seed, error_text, disturbance, host = (document.get(key) for key in ("seed", *_TEXTS))
     if seed is not None and (type(seed) is not int or not 0 <= seed < 1 << 63):
         raise UserError(f"seed: {seed!r} is not allowed; use an integer from 0 to 2^63 - 1")
@@ -160,8 +173,29 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
         )
     return BatchLine(
         name, workload, checked, metrics, error_text, seed, disturbance, rocksdb, engine, others,
-        host=host,
+        host=host, running=running, base=base,
     )  # fmt: skip
+
+
+def _running(
+    document: Mapping[str, Any], catalogue: Catalogue
+) -> tuple[Running | None, Settings | None]:
+    """Return the steps of a running store, and the knobs that built it; None if it is filled."""
+    measure, rate, base = (document.get(key) for key in _RUNNING)
+    if measure not in (None, "running", "filled"):
+        raise UserError(f'measure: {measure!r} is not allowed; use "running" or "filled"')
+    if measure != "running":
+        if rate is not None or base is not None:
+            given = "rate" if rate is not None else "base"
+            raise UserError(f'{given}: only a running store has it; add "measure": "running"')
+        return None, None
+    is_number = isinstance(rate, int | float) and not isinstance(rate, bool)
+    if not is_number or not 0 < float(rate or 0) <= _MOST_RATE:
+        raise UserError(f"rate: {rate!r} is not allowed; use operations per second, such as 10000")
+    if not isinstance(base, dict | None):
+        raise UserError("base: use a JSON object of knobs and values")
+    checked = None if base is None else {n: knob_value(catalogue, n, v) for n, v in base.items()}
+    return Running(rate=rate), checked
 
 
 def knob_value(catalogue: Catalogue, name: str, value: Any) -> Value:

@@ -51,6 +51,23 @@ def test_a_line_is_predicted_for_the_version_that_it_names(
     assert "RocksDB 11.8.1\n" in told.err
 
 
+def test_a_line_may_ask_for_a_running_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch = tmp_path / "batch.jsonl"
+    load = {"name": "overwrite", "num": 50_000}
+    small = {"write_buffer_size": 1 << 20, "target_file_size_base": 1 << 20}
+    running = {"workload": load, "knobs": small, "measure": "running"}
+    lines = [{**running, "rate": 5000}, {**running, "rate": 5000, "base": {}}, running]
+    batch.write_text("\n".join(map(json.dumps, lines)))
+    assert run(["simulate", "--batch", str(batch)]) == 0
+    own, others, wrong = map(json.loads, capsys.readouterr().out.splitlines())
+    assert own["metrics"]["overload"] == others["metrics"]["overload"] == 0.5
+    assert own["metrics"]["write_amp"] != others["metrics"]["write_amp"]
+    assert own["metrics"].keys() <= METRICS.keys()
+    assert "rate" in wrong["error"]
+
+
 def test_a_file_that_is_not_there_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,11 +54,13 @@ def test_so_it_is_where_no_simulator_is(home: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_it_leads_on_versions_near_one_on_which_it_is_exact(home: Path) -> None:
-    assert usual(home, rocksdb="11.8.1") == usual(home, rocksdb="8.10.2") == "guided"
+    filled = {"measure": "filled"}
+    assert usual(home, rocksdb="11.8.1", **filled) == "guided"
+    assert usual(home, rocksdb="8.10.2", **filled) == "guided"
     told: list[str] = []
     inexact = (Compared("7.8.3", 0.04), Compared("11.8.1", 0.25))
     for version, optimizer in (("11.1.2", "tpe"), ("7.10.2", "guided")):
-        spec = StudySettings(rocksdb=version)
+        spec = StudySettings(rocksdb=version, measure="filled")
         assert (
             with_usual_optimizer(spec, StoredStudies(home), told.append, inexact).optimizer
             == optimizer
@@ -66,6 +68,35 @@ def test_it_leads_on_versions_near_one_on_which_it_is_exact(home: Path) -> None:
     assert len(told) == 1
     assert "11.8.1" in told[0]
     assert "25 %" in told[0]
+
+
+def test_it_leads_on_running_stores_only_if_it_was_compared_with_such_trials(home: Path) -> None:
+    told: list[str] = []
+    spec = StudySettings(workload="overwrite", rocksdb="11.8.1", measure="running")
+    figures = {
+        (): "tpe",
+        (Compared("11.8.1", 0.12),): "tpe",
+        (Compared("11.8.1", 0.08),): "guided",
+    }
+    for compared, optimizer in figures.items():
+        found = with_usual_optimizer(spec, StoredStudies(home), told.append, running=compared)
+        assert found.optimizer == optimizer
+    assert len(told) == 2
+    assert "running store" in told[0]
+    assert "12 %" in told[1]
+
+
+def test_it_leads_no_search_over_blob_files(home: Path) -> None:
+    told: list[str] = []
+    for given, optimizer in (
+        ({"knobs": "enable_blob_files,write_buffer_size"}, "tpe"),
+        ({"knobs": "write_buffer_size"}, "guided"),
+    ):
+        spec = StudySettings(workload="overwrite", measure="filled", **given)
+        found = with_usual_optimizer(spec, StoredStudies(home), told.append)
+        assert found.optimizer == optimizer
+    assert len(told) == 1
+    assert "enable_blob_files" in told[0]
 
 
 def test_a_study_goes_on_by_what_it_began_with(home: Path) -> None:

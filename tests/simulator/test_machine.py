@@ -18,7 +18,7 @@ from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.simulator import Run, load_machine, predict
+from lsmtune.simulator import Measured, Run, RunningStore, fitted_constants, load_machine, predict
 from lsmtune.simulator.native import default_constants
 from lsmtune.store.home import Home
 from lsmtune.study import calibration
@@ -44,6 +44,22 @@ def test_short_runs_tell_how_fast_the_machine_is(tmp_path: Path) -> None:
     truth = typical(real)
     assert typical(machine.constants) == pytest.approx(truth, rel=0.1)
     assert typical(None)["cpu_s"] != pytest.approx(truth["cpu_s"], rel=0.2)
+
+
+def test_a_trial_of_a_running_store_tells_how_fast_the_machine_is() -> None:
+    knobs = {"write_buffer_size": 1 << 20, "max_bytes_for_level_base": 4 << 20}
+    store = RunningStore(knobs, rate=3000, turn_over=1, capacity_s=3, calm_s=2, window_s=6)
+    load = Workload(name="overwrite", num=50_000, value_size=1024)
+    run = Run(load, knobs, running=store)
+
+    def told(constants: dict[str, Any] | None) -> dict[str, float]:
+        (predicted,) = predict([run], constants)
+        return {name: predicted.metrics[name] for name in ("capacity_ops_s", "cpu_us_per_op")}
+
+    slow = told(planted(writer=2.0, background=2.0, zlib=2.0))
+    fitted = fitted_constants([Measured(run, slow)], 2)
+    assert told(fitted) == pytest.approx(slow, rel=0.15)
+    assert told(None)["capacity_ops_s"] > 1.4 * slow["capacity_ops_s"]
 
 
 def test_a_run_that_fails_is_told(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ pytest.importorskip("lsmsim", reason="the native core is not built here")
 from lsmtune.simulator import (
     COMPARED,
     MODELLED_VERSION,
+    RUNNING_COMPARED,
     Run,
     modelled_text,
     nearest_compared,
@@ -61,3 +62,11 @@ def test_the_errors_are_those_that_were_measured() -> None:
     metrics |= {version: own["metrics"] for version, own in found["versions"].items()}
     measured = {v: round(own["write_amp"]["median_error"], 3) for v, own in metrics.items()}
     assert measured == {each.version: each.write_amp_error for each in COMPARED}
+
+
+def test_no_error_on_running_stores_is_claimed_without_a_measurement() -> None:
+    measured = {}
+    if (path := RESULTS.with_name("running_simulator.json")).exists():
+        found = json.loads(path.read_text())
+        measured[found["rocksdb"]] = round(found["metrics"]["write_amp"]["median_error"], 3)
+    assert measured == {each.version: each.write_amp_error for each in RUNNING_COMPARED}

@@ -3,13 +3,14 @@
 import re
 import signal
 import time
+from dataclasses import replace
 
 import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 from lsmtune.errors import UserError
-from lsmtune.simulator import Probe, Run, predict
+from lsmtune.simulator import Probe, Run, RunningStore, predict, recorded
 from lsmtune.workloads import Workload
 
 LOAD = Workload(num=100_000)
@@ -114,6 +115,60 @@ def test_a_core_that_ignores_the_skew_of_writes_predicts_nothing(
     skewed, plain = predict([Run(load, SMALL), Run(LOAD, SMALL)])
     assert "not modelled: write_skew" in str(skewed.error)
     assert plain.error is None
+
+
+OVERWRITE = Workload(name="overwrite", num=100_000, value_size=1024)
+RUNNING = RunningStore(
+    SMALL, rate=5000, turn_over=1, capacity_s=1, calm_s=3, window_s=6
+)  # fmt: skip
+
+
+def test_a_running_store_is_predicted_at_its_rate() -> None:
+    slow, fast, filled = (
+        told.metrics
+        for told in predict(
+            [
+                Run(OVERWRITE, SMALL, running=RUNNING),
+                Run(OVERWRITE, SMALL, running=replace(RUNNING, rate=10**6)),
+                Run(OVERWRITE, SMALL),
+            ]
+        )
+    )
+    assert slow["overload"] == 0.5
+    assert fast["overload"] > 1
+    assert slow["write_amp"] > 1
+    assert slow["capacity_ops_s"] > RUNNING.rate
+    assert slow["scan_sorted_runs"] > slow["level0_files"] > 0
+    # Overwritten records live until they meet the new ones.
+    assert 1 < slow["live_sst_bytes"] / filled["live_sst_bytes"] < 2
+    assert {"load_s", "total_s", "throughput_ops_s"}.isdisjoint(slow)
+
+
+def test_a_running_store_begins_with_the_levels_of_its_baseline() -> None:
+    old = replace(RUNNING, baseline={**SMALL, "compression_type": "none"})
+    within = [Run(OVERWRITE, SMALL, running=one) for one in (RUNNING, old)]
+    few = Run(OVERWRITE, {**SMALL, "num_levels": 2}, running=RUNNING)
+    same, other, refused = predict([*within, few])
+    assert other.metrics["live_sst_bytes"] > 1.05 * same.metrics["live_sst_bytes"]
+    assert "num_levels: 2" in str(refused.error)
+
+
+def test_what_no_running_store_can_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    blobs = {**SMALL, "enable_blob_files": True}
+    asked = [
+        Run(LOAD, SMALL, running=RUNNING),
+        Run(OVERWRITE, blobs, running=RUNNING),
+        Run(OVERWRITE, SMALL, running=replace(RUNNING, baseline=blobs)),
+        Run(OVERWRITE, blobs),
+    ]
+    loads, *files = predict(asked)
+    assert "fillrandom" in str(loads.error)
+    assert all("enable_blob_files" in str(told.error) for told in files)
+    with pytest.raises(UserError, match="film"):
+        recorded(Run(OVERWRITE, SMALL, running=RUNNING))
+    monkeypatch.delattr("lsmsim.known_steps")
+    (old,) = predict([Run(OVERWRITE, SMALL, running=RUNNING)])
+    assert "too old" in str(old.error)
 
 
 def test_without_a_block_cache_there_is_no_hit_rate() -> None:

@@ -134,3 +134,18 @@ def test_each_goal_has_a_number() -> None:
 )
 def test_nothing_is_foretold_of_what_is_not_simulated(given: dict[str, object]) -> None:
     assert foretelling(*told(**given)) is None
+
+
+def test_the_window_of_a_running_study_is_foretold_at_its_rate() -> None:
+    load = {"name": "overwrite", "num": 50_000}
+    asked = {"workload": load, "rocksdb": "11.8.1", "measure": "running"}
+    spec, space = told(**asked, knobs="write_buffer_size,max_bytes_for_level_multiplier")
+    steps = spec.steps
+    assert steps is not None
+    foretell = foretelling(spec, space, running=steps.model_copy(update={"rate": 5000.0}))
+    assert foretell is not None
+    config = space.sample(np.random.default_rng(3))
+    base, found = foretell([space.default(), config]).ravel()
+    assert base == 0 != found
+    _, with_blobs = told(**asked, knobs="write_buffer_size,enable_blob_files")
+    assert foretelling(spec, with_blobs) is None

@@ -1,6 +1,7 @@
 //! The simulator for Python, which takes and returns lines of JSON and uses all cores. The start of
 //! the driver.
 
+use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError};
@@ -8,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use lsmsim::{
-    record, simulate, Failure, Load, Machine, Measurement, Options, Probe, Trial, Version,
+    record, simulate, simulate_running, Failure, Load, Machine, Measurement, Options, Probe,
+    Running, Trial, Version,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,12 +27,16 @@ struct Request {
     #[serde(default = "first")]
     seed: u64,
     probe: Option<Probe>,
+    running: Option<Running>,
 }
 
 impl Request {
     fn read(line: &str) -> serde_json::Result<Self> {
         let mut request: Self = serde_json::from_str(line)?;
         request.knobs.version = request.version;
+        if let Some(running) = &mut request.running {
+            running.baseline.version = request.version;
+        }
         Ok(request)
     }
 
@@ -48,13 +54,15 @@ fn first() -> u64 {
 #[serde(untagged)]
 enum Answer {
     Predicted { metrics: Measurement },
+    PredictedWindow { metrics: BTreeMap<&'static str, f64> },
     Refused { error: String, hangs: bool },
 }
 
 /// Return the prediction for each line: `{"metrics": {…}}`, or `{"error": "…", "hangs": false}`.
 ///
 /// A line is `{"workload": {…}, "knobs": {…}, "version": "11.8.1", "seed": 1}`. With `"probe":
-/// {"reads": 10000, "scan_length": 10}`, reads follow. `machine` contains the constants of the
+/// {"reads": 10000, "scan_length": 10}`, reads follow. With `"running": {…}`, the metrics are those
+/// of a running store at a rate, without a probe. `machine` contains the constants of the
 /// machine as JSON. A wrong line does not stop the others. ValueError for a machine that cannot be
 /// read.
 #[pyfunction]
@@ -99,14 +107,20 @@ fn interruptible<T: Send>(
     })
 }
 
+fn predicted(request: &Request, machine: &Machine, stop: &AtomicBool) -> Result<Answer, Failure> {
+    let trial = request.on(machine, stop);
+    match &request.running {
+        None => Ok(Answer::Predicted { metrics: simulate(trial)? }),
+        Some(running) => Ok(Answer::PredictedWindow { metrics: simulate_running(trial, running)? }),
+    }
+}
+
 fn answer(line: &str, machine: &Machine, stop: &AtomicBool) -> String {
     let refused = |error: String, hangs| Answer::Refused { error, hangs };
     let answer = match Request::read(line) {
         Err(error) => refused(error.to_string(), false),
-        Ok(request) => match simulate(request.on(machine, stop)) {
-            Err(failure) => refused(failure.to_string(), failure == Failure::Stuck),
-            Ok(metrics) => Answer::Predicted { metrics },
-        },
+        Ok(request) => predicted(&request, machine, stop)
+            .unwrap_or_else(|failure| refused(failure.to_string(), failure == Failure::Stuck)),
     };
     serde_json::to_string(&answer).expect("an answer is numbers and texts")
 }
@@ -145,6 +159,12 @@ fn known_parameters() -> Vec<String> {
     all.as_object().expect("parameters have names").keys().cloned().collect()
 }
 
+/// Return the steps of a trial of a running store, which a line may have as `"running": {…}`.
+#[pyfunction]
+fn known_steps() -> [&'static str; 6] {
+    ["baseline", "rate", "turn_over", "capacity_s", "calm_s", "window_s"]
+}
+
 /// Carry out the plan on standard input and end the process, see the crate lsmdriver.
 ///
 /// The process must do nothing else, because it ends without Python's cleanup.
@@ -160,6 +180,7 @@ fn define(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(drive, module)?)?;
     module.add_function(wrap_pyfunction!(known_options, module)?)?;
     module.add_function(wrap_pyfunction!(known_parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(known_steps, module)?)?;
     module.add_function(wrap_pyfunction!(record_line, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_lines, module)?)
 }

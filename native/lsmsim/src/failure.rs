@@ -10,6 +10,8 @@ pub enum Failure {
     Stopped,
     /// FIFO compaction dropped `keys` keys that the reads need.
     Lost { keys: u64 },
+    /// The store of the baseline has more levels than the config.
+    TooFewLevels { levels: usize, needed: usize },
 }
 
 impl fmt::Display for Failure {
@@ -22,6 +24,10 @@ impl fmt::Display for Failure {
             Self::Lost { keys } => {
                 write!(formatter, "FIFO compaction dropped {keys} keys that the reads need")
             }
+            Self::TooFewLevels { levels, needed } => write!(
+                formatter,
+                "num_levels: {levels} is too small: the store of the baseline has {needed} levels"
+            ),
         }
     }
 }

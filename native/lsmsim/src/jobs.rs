@@ -42,6 +42,15 @@ impl Job {
         matches!(self.task, Task::Flush { .. })
     }
 
+    /// The bytes that are written so far.
+    pub fn written_bytes(&self) -> f64 {
+        let bytes = match &self.task {
+            Task::Flush { file, .. } => file.bytes,
+            Task::Compact { files, .. } => files.iter().map(|file| file.bytes).sum(),
+        };
+        bytes as f64 * (1.0 - self.left)
+    }
+
     /// The share of the job that is done per second with these cores and this bandwidth.
     pub fn speed(&self, cpus: f64, device_bytes_per_s: f64) -> f64 {
         let computing_s = self.cost.cpu_s / cpus;

@@ -42,5 +42,5 @@ pub use measurement::Measurement;
 pub use options::{Options, Priority, Style};
 pub use reads::Probe;
 pub use recording::{record, FileInfo, Frame, JobInfo, Recording};
-pub use run::{simulate, Trial};
+pub use run::{simulate, simulate_running, Running, Trial};
 pub use version::Version;

@@ -99,6 +99,8 @@ enum Drawn {
     Randomly(RandomKeys),
     /// One key after the other.
     From(Box<dyn Iterator<Item = u32>>),
+    /// These keys, and then a random key each time.
+    TurnOver(std::vec::IntoIter<u32>, RandomKeys),
 }
 
 impl Keys {
@@ -117,10 +119,21 @@ impl Keys {
 
     /// Each key once in random order: the store on which a load starts.
     pub fn each_once(sample: Sample, seed: u64) -> Self {
-        let mut keys: Vec<u32> = (0..sample.keys).collect();
-        fastrand::Rng::with_seed(seed).shuffle(&mut keys);
-        let drawn = Drawn::From(Box::new(keys.into_iter().cycle()));
+        let drawn = Drawn::From(Box::new(shuffled(sample, seed).into_iter().cycle()));
         Self { drawn, sequence: 0, sample }
+    }
+
+    /// Each key once in random order, and then the keys that the load writes. They come after the
+    /// records with sequence numbers up to `sequence`.
+    pub fn turning_over(load: &Load, sample: Sample, seed: u64, sequence: u32) -> Self {
+        let random = RandomKeys::new(load.write_skew, sample, seed);
+        let drawn = Drawn::TurnOver(shuffled(sample, seed).into_iter(), random);
+        Self { drawn, sequence, sample }
+    }
+
+    /// The sequence number of the last record.
+    pub fn sequence(&self) -> u32 {
+        self.sequence
     }
 
     /// The records that the next `operations` operations of the sample write, in their order.
@@ -133,9 +146,16 @@ impl Keys {
         let key = match &mut self.drawn {
             Drawn::Randomly(keys) => keys.draw(),
             Drawn::From(keys) => keys.next().expect("the keys start again at their end"),
+            Drawn::TurnOver(keys, random) => keys.next().unwrap_or_else(|| random.draw()),
         };
         Record::new(key, self.sequence)
     }
+}
+
+fn shuffled(sample: Sample, seed: u64) -> Vec<u32> {
+    let mut keys: Vec<u32> = (0..sample.keys).collect();
+    fastrand::Rng::with_seed(seed).shuffle(&mut keys);
+    keys
 }
 
 /// Random keys of a sample, as frequent as those of the whole load.

@@ -61,6 +61,11 @@ impl Memtables {
         self.switched + self.capacity - self.written
     }
 
+    /// The sequence number of the last record in a full memtable.
+    pub fn sequence(&self) -> u32 {
+        self.keys.sequence()
+    }
+
     /// The number of full memtables that wait for a flush.
     pub fn waiting(&self) -> usize {
         self.waiting.len()

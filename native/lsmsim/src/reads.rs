@@ -133,6 +133,30 @@ impl<'a> Runs<'a> {
     }
 }
 
+/// The data blocks that a get looks up in the mean over keys that exist, and over keys next to them
+/// that do not exist.
+pub fn data_blocks(tree: &Tree, options: &Options, keys: &[u32]) -> (f64, f64) {
+    let runs = Runs::of(tree);
+    let let_through = BLOOM_BASE.powf(options.bloom_bits);
+    let (mut found, mut missing) = (0.0, 0.0);
+    for &key in keys {
+        let mut is_found = false;
+        for id in runs.files_for(key).flatten() {
+            let file = tree.file(id);
+            if !(file.smallest()..=file.largest()).contains(&key) {
+                continue;
+            }
+            let passes = if file.is_filtered { let_through } else { 1.0 };
+            missing += passes;
+            if !is_found {
+                is_found = file.has(key);
+                found += if is_found { 1.0 } else { passes };
+            }
+        }
+    }
+    (found / keys.len() as f64, missing / keys.len() as f64)
+}
+
 struct Reader<'a> {
     runs: &'a Runs<'a>,
     options: &'a Options,

@@ -294,6 +294,22 @@ impl Tree {
         ids[first..end.max(first)].to_vec()
     }
 
+    /// Give the tree of a settled store this number of levels, which includes all levels with files.
+    /// `down`: let the deepest level with files become the last one, and the others follow.
+    pub fn reopen(&mut self, levels: usize, down: bool) {
+        self.levels.resize(levels, Vec::new());
+        self.sums.resize(levels, Sums::default());
+        let mut to = levels - 1;
+        for from in (1..levels).rev().filter(|_| down) {
+            if !self.levels[from].is_empty() {
+                self.levels.swap(from, to);
+                self.sums.swap(from, to);
+                to -= 1;
+            }
+        }
+        self.files.iter().for_each(|file| file.overlapped_bytes.set(None));
+    }
+
     /// The deepest level that has files. None for an empty tree.
     pub fn deepest(&self) -> Option<usize> {
         self.levels.iter().rposition(|level| !level.is_empty())

@@ -24,11 +24,13 @@ from lsmtune.optimizers.registry import published_name
 from lsmtune.simulator import (
     COMPARED,
     MODELLED_VERSION,
+    RUNNING_COMPARED,
+    UNMODELLED_KNOBS,
     Compared,
     is_installed,
     nearest_compared,
 )
-from lsmtune.spec import StudySettings, make_spec
+from lsmtune.spec import StudySettings, catalogue_of, make_spec
 from lsmtune.spec_defaults import SYSTEM_KEYS, unused_online
 from lsmtune.study.observer import Observer
 
@@ -201,24 +203,37 @@ def with_usual_optimizer(
     stored: StoredStudies,
     tell: Callable[[str], None],
     compared: Sequence[Compared] = COMPARED,
+    running: Sequence[Compared] = RUNNING_COMPARED,
 ) -> StudySettings:
-    """Return the spec with `guided` if the simulator supports its workload and its RocksDB.
+    """Return the spec with `guided` if the simulator supports its workload, knobs and RocksDB.
 
-    `compared` has the errors of the simulator, by version. A study that was started with another
-    optimizer keeps the normal default.
+    `compared` and `running` have the errors of the simulator for filled and for running stores, by
+    version. A study that was started with another optimizer keeps the normal default.
     """
     if not _is_simulated(spec) or _begun_with(stored, spec.name) != _LED:
         return spec
+    why_not = _why_not_led(spec, running if spec.is_running else compared)
+    if why_not is None:
+        return spec.model_copy(update={"optimizer": _LED})
+    tell(f"optimizer: {spec.optimizer}, not {_LED}, because the simulator {why_not}")
+    return spec
+
+
+def _why_not_led(spec: StudySettings, compared: Sequence[Compared]) -> str | None:
+    """Return why the simulator should not lead a search by default; None if it should."""
+    knobs = {knob.name for knob in catalogue_of(spec.engine, spec.workload).select(spec.knobs)}
+    if unmodelled := sorted(UNMODELLED_KNOBS & (knobs - spec.fixed.keys())):
+        return f"does not model {', '.join(unmodelled)}"
+    if not compared:
+        return "was not compared with trials of a running store"
     # The versions of db_bench and of a library are not known before they run.
     nearest = nearest_compared(spec.rocksdb or MODELLED_VERSION, compared)
-    if nearest.write_amp_error > _MOST_ERROR:
-        tell(
-            f"optimizer: {spec.optimizer}, not {_LED}, because the simulator is too inexact for "
-            f"this RocksDB: on {nearest.version}, the median error of write amplification is "
-            f"{100 * nearest.write_amp_error:.0f} %"
-        )
-        return spec
-    return spec.model_copy(update={"optimizer": _LED})
+    if nearest.write_amp_error <= _MOST_ERROR:
+        return None
+    return (
+        f"is too inexact for this RocksDB: on {nearest.version}, the median error of write "
+        f"amplification is {100 * nearest.write_amp_error:.0f} %"
+    )
 
 
 def _begun_with(stored: StoredStudies, name: str) -> str:

@@ -30,6 +30,7 @@ from lsmtune.simulator import (
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, load_at, make_spec, without_load
 from lsmtune.store.home import MACHINE, Home
+from lsmtune.study.foretelling import running_store
 from lsmtune.study.observer import Observer
 from lsmtune.study.opening import rule_of_new
 from lsmtune.study.record import read_record
@@ -283,7 +284,9 @@ def _differing(lines: Sequence[BatchLine]) -> set[str]:
 
 def run_of(line: BatchLine) -> Run:
     """Return the line in the form of the simulator."""
-    return Run(line.workload, line.knobs, line.seed or 1, _PROBE, version_of(line))
+    built_by = line.knobs if line.base is None else line.base
+    running = None if line.running is None else running_store(line.running, built_by, line.knobs)
+    return Run(line.workload, line.knobs, line.seed or 1, _PROBE, version_of(line), running)
 
 
 def version_of(line: BatchLine) -> str:

@@ -5,21 +5,31 @@ from lsmtune.simulator.modelled import modelled, why_unmodelled
 from lsmtune.simulator.native import (
     MODELLED_VERSION,
     MODELLED_WORKLOADS,
+    UNMODELLED_KNOBS,
     Constants,
     Prediction,
     Probe,
     Run,
+    RunningStore,
     is_installed,
     known_knobs,
     predict,
     recorded,
 )
-from lsmtune.simulator.versions import COMPARED, Compared, modelled_text, nearest_compared
+from lsmtune.simulator.versions import (
+    COMPARED,
+    RUNNING_COMPARED,
+    Compared,
+    modelled_text,
+    nearest_compared,
+)
 
 __all__ = [
     "COMPARED",
     "MODELLED_VERSION",
     "MODELLED_WORKLOADS",
+    "RUNNING_COMPARED",
+    "UNMODELLED_KNOBS",
     "Compared",
     "Constants",
     "Machine",
@@ -27,6 +37,7 @@ __all__ = [
     "Prediction",
     "Probe",
     "Run",
+    "RunningStore",
     "fitted_constants",
     "is_installed",
     "known_knobs",

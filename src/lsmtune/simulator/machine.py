@@ -30,6 +30,8 @@ _READS = ("get_s", "scan_s", "next_s", "table_s", "filter_s", "index_s", "run_s"
           "fetch_s", "map_s", "fetch_s_per_byte", "fresh_s_per_byte", "open_s",
           "pause_s")  # fmt: skip
 _TOLD_BY = ("load_s", "total_s", "cpu_s", "get_p75_us", "scan_p50_us", "scan_p75_us")
+_RUNNING_TOLD_BY = ("capacity_ops_s", "cpu_us_per_op")
+"""Metrics that tell how fast a machine is: those of filled stores, and of running stores."""
 _USUAL_SPREAD, _UNLIKE = 0.7, 0.3
 """Machines differ by a factor of two or so, and much less in one thing than in another: what the
 runs do not tell of is as much slower as all else."""
@@ -76,7 +78,8 @@ def fitted_constants(measured: Sequence[Measured], cores: int) -> Constants:
     codecs = sorted({str(m.run.knobs.get("compression_type", "snappy")) for m in measured})
     usual = {**default_constants(), "cores": float(cores)}
     # Of a tiny load something may be too short to be measured.
-    names = [n for n in _TOLD_BY if all(m.metrics.get(n, 0) > 0 for m in measured)]
+    asked = _RUNNING_TOLD_BY if measured[0].run.running is not None else _TOLD_BY
+    names = [n for n in asked if all(m.metrics.get(n, 0) > 0 for m in measured)]
     real = np.array([_logarithms(m.metrics, names) for m in measured])
     runs = [m.run for m in measured]
     # What is foretold wrong of one config is wrong of all its runs: together they count as one.

@@ -16,6 +16,10 @@ from lsmtune.workloads import Workload
 _WHEEL = "lsmsim"
 MODELLED_WORKLOADS = ("fillrandom", "fillseq", "overwrite")
 """Workloads that the simulator runs."""
+RUNNING_WORKLOADS = ("overwrite",)
+"""Those of them whose trials can measure a running store."""
+UNMODELLED_KNOBS = frozenset({"enable_blob_files"})
+"""Options that change so much that the simulator must not ignore them."""
 MODELLED_VERSION = "7.8.3"
 """The RocksDB that a run has if it names no version. Its machine constants and codecs were measured
 with this version."""
@@ -48,10 +52,26 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
+class RunningStore:
+    """A store that runs: the knobs that built it, operations per second, and the steps of a trial.
+
+    The steps are those of `lsmtune.trials.Running`.
+    """
+
+    baseline: Mapping[str, Value]
+    rate: float
+    turn_over: float
+    capacity_s: float
+    calm_s: float
+    window_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """What is to be predicted: values are those of db_bench's flags, others at its defaults.
 
     Without a `probe` no latencies of reads are told. `version` is the RocksDB whose rules it has.
+    With a `running` store, the metrics are those of a window at its rate.
     """
 
     workload: Workload
@@ -59,6 +79,7 @@ class Run:
     seed: int = 1
     probe: Probe | None = None
     version: str = MODELLED_VERSION
+    running: RunningStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +144,8 @@ def recorded(run: Run, constants: Constants | None = None, frames: int = 600) ->
     UserError for a run that cannot be told.
     """
     core = _core()
-    if (reason := _refusal(run)) is not None:
+    reason = "a running store has no film" if run.running is not None else _refusal(run)
+    if reason is not None:
         raise UserError(reason)
     try:
         film: dict[str, Any] = json.loads(core.record_line(_line(run), _machine(constants), frames))
@@ -155,7 +177,12 @@ def _without_place(error: object) -> str:
 
 
 def _refusal(run: Run) -> str | None:
-    """Return why a workload cannot be simulated; None when it can."""
+    """Return why a run cannot be simulated; None when it can."""
+    for name in sorted(UNMODELLED_KNOBS):
+        if run.knobs.get(name) or (run.running and run.running.baseline.get(name)):
+            return f"knobs.{name}: the simulator does not model the value true; remove the knob"
+    if run.running is not None and (reason := _running_refusal(run.workload.name)) is not None:
+        return reason
     given = run.workload.model_dump(exclude_defaults=True).keys()
     others = given - _OF_LOAD
     if not others and _WRITE_SKEW in given and not _skews_writes():
@@ -174,6 +201,21 @@ def _refusal(run: Run) -> str | None:
         f"workload: the simulator does not support these parameters: {', '.join(sorted(others))}; "
         f"supported: {', '.join(sorted(_OF_LOAD))}"
     )
+
+
+def _running_refusal(name: str) -> str | None:
+    """Return why a running store with a workload cannot be simulated; None when it can."""
+    if name not in RUNNING_WORKLOADS:
+        return (
+            f'measure: the simulator cannot predict "running" for the workload {name}; available: '
+            f"{', '.join(RUNNING_WORKLOADS)}"
+        )
+    if not hasattr(_core(), "known_steps"):  # it would predict a filled store
+        return (
+            f"measure: not modelled: running: the installed package {_WHEEL} is too old; install "
+            "the one of this version, or run `make setup` again"
+        )
+    return None
 
 
 def _skews_writes() -> bool:
@@ -201,9 +243,11 @@ def _too_long(run: Run) -> str | None:
 def _line(run: Run) -> str:
     """Return a run as one line of the core's input."""
     told = run.workload.model_dump(include=_OF_LOAD)
-    line = {
+    line: dict[str, Any] = {
         "workload": told, "knobs": dict(run.knobs), "version": run.version, "seed": run.seed,
     }  # fmt: skip
+    if run.running is not None:
+        line["running"] = asdict(run.running)
     if run.probe is not None:
         reads = run.workload.probe_reads(run.probe.reads)
         line["probe"] = {**asdict(run.probe), "reads": reads}

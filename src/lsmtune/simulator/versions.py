@@ -17,6 +17,10 @@ class Compared:
 COMPARED = (Compared("7.8.3", 0.042), Compared("11.8.1", 0.064))
 """The errors are from benchmarks/results/simulator.json. A test compares them."""
 
+RUNNING_COMPARED: tuple[Compared, ...] = ()
+"""The same for trials of a running store, by benchmarks/running_simulator.py. Empty: none were
+compared, so the simulator does not lead a search on running stores by default."""
+
 
 def nearest_compared(version: str, compared: Sequence[Compared] = COMPARED) -> Compared:
     """Return the version that is nearest to a version and was compared with real runs."""

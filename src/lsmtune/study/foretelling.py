@@ -1,23 +1,25 @@
 """What the simulator foretells of a study's configs."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from math import log
 
 import numpy as np
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.knobs.types import Config
+from lsmtune.knobs.types import Config, Value
 from lsmtune.learning.factors import Floats
 from lsmtune.limits import known_limits
 from lsmtune.objective import Metrics, Objective, limit_penalty
 from lsmtune.simulator import (
+    UNMODELLED_KNOBS,
     Constants,
     Machine,
     Measured,
     Probe,
     Run,
+    RunningStore,
     fitted_constants,
     is_installed,
     known_knobs,
@@ -25,7 +27,7 @@ from lsmtune.simulator import (
 )
 from lsmtune.spec import StudySettings, load_at, without_load
 from lsmtune.system.host import describe_host
-from lsmtune.trials import Protocol, TrialSpec
+from lsmtune.trials import Protocol, Running, TrialSpec
 from lsmtune.workloads import Workload
 
 _STUCK = log(10)
@@ -34,6 +36,8 @@ _LENGTHS = (0.97, 1.0, 1.03)
 """Whether the last large merge comes just before the end of a load or behind it is luck, in real
 runs and in simulated ones: a search must not look for that. So loads a little shorter and longer
 are foretold, and their mean counts."""
+_WINDOWS = 2
+"""How often the window of a running store is foretold; its mean over time varies little."""
 
 
 class Simulated:
@@ -42,10 +46,17 @@ class Simulated:
     Limits on metrics that the simulator does not tell are left to the real runs.
     """
 
-    def __init__(self, spec: StudySettings, space: KnobSpace, constants: Constants | None) -> None:
+    def __init__(
+        self,
+        spec: StudySettings,
+        space: KnobSpace,
+        constants: Constants | None,
+        running: Running | None = None,
+    ) -> None:
         self._constants = constants
         self._spec = spec
         self._space = space
+        self._running = running
         self._told: dict[Config, Floats] = {}
         self._probe: Probe | None = None
         (self._base,) = self._predict([space.default()])
@@ -86,16 +97,20 @@ class Simulated:
         return np.log(values) + log(limit_penalty(self._objective.violation(run, base)))
 
     def _predict(self, configs: Sequence[Config]) -> list[list[Metrics]]:
-        """Of each config the metrics at each length of the load, none of one that never ends."""
-        spec, space = self._spec, self._space
-        runs = [
-            Run(load, without_load(space.settings(config)), seed, self._probe, space.version)
-            for config in configs
-            for seed, load in enumerate(_of_lengths(load_at(spec.workload, config)), start=1)
-        ]
-        told: list[Metrics] = [p.metrics for p in predict(runs, self._constants)]
-        each = len(_LENGTHS)
-        return [told[at : at + each] for at in range(0, len(told), each)]
+        """Of each config the metrics of each of its runs, none of one that never ends."""
+        runs = [list(self._runs(config)) for config in configs]
+        told = iter(predict([run for own in runs for run in own], self._constants))
+        return [[next(told).metrics for _ in own] for own in runs]
+
+    def _runs(self, config: Config) -> Iterator[Run]:
+        load, version = load_at(self._spec.workload, config), self._space.version
+        loads = _of_lengths(load) if self._running is None else [load] * _WINDOWS
+        settings, base = (
+            without_load(self._space.settings(c)) for c in (config, self._space.default())
+        )
+        store = None if self._running is None else running_store(self._running, base, settings)
+        for seed, one in enumerate(loads, start=1):
+            yield Run(one, settings, seed, self._probe, version, store)
 
 
 def _known(asked: Objective, known: Metrics) -> Objective:
@@ -111,36 +126,55 @@ def _of_lengths(load: Workload) -> list[Workload]:
     ]
 
 
+def running_store(
+    steps: Running, baseline: Mapping[str, Value], settings: Mapping[str, Value]
+) -> RunningStore | None:
+    """Return the running store of a trial with these settings; None for a trial without a rate."""
+    if steps.rate is None:
+        return None
+    names = (field.name for field in fields(RunningStore) if field.name != "baseline")
+    built_by = settings if steps.new_store else baseline
+    return RunningStore(built_by, **{name: getattr(steps, name) for name in names})
+
+
 def foretelling(
     spec: StudySettings,
     space: KnobSpace,
     machine: Machine | None = None,
     base: Sequence[tuple[TrialSpec, Metrics]] = (),
+    running: Running | None = None,
 ) -> Simulated | None:
-    """What the simulator foretells on that machine.
+    """What the simulator foretells on that machine, of filled stores or of `running` ones.
 
     Where none is known, or another RocksDB ran there, on one as fast as the runs of the `base`
     tell. None where the simulator is not there, or does not know what the study asks for.
     """
     if ENGINES[spec.engine].predicted_by is None or not is_installed():
         return None
+    if not UNMODELLED_KNOBS.isdisjoint(knob.name for knob in space.knobs):
+        return None
     if machine is not None and machine.rocksdb not in (None, space.version):
         machine = None
-    simulated = Simulated(spec, space, None if machine is None else machine.constants)
+    constants = None if machine is None else machine.constants
+    simulated = Simulated(spec, space, constants, running)
     if not simulated.tells_enough:
         return None
     if machine is None and base:
-        return Simulated(spec, space, _told_by(base, space.version))
+        return Simulated(spec, space, _told_by(base, space.version), running)
     return simulated
 
 
 def _told_by(runs: Sequence[tuple[TrialSpec, Metrics]], version: str) -> Constants:
-    """The constants of a machine on which runs came to that."""
-    measured = [
-        Measured(Run(run.workload, run.settings, run.seed, _probe(run.protocol), version), metrics)
-        for run, metrics in runs
-    ]
+    """The constants of a machine on which runs of the baseline came to that."""
+    measured = [Measured(_run_of(run, version), metrics) for run, metrics in runs]
     return fitted_constants(measured, describe_host().logical_cpus)
+
+
+def _run_of(spec: TrialSpec, version: str) -> Run:
+    """Return a run of the baseline."""
+    steps, settings = spec.running, spec.settings
+    store = None if steps is None else running_store(steps, settings, settings)
+    return Run(spec.workload, settings, spec.seed, _probe(spec.protocol), version, store)
 
 
 def _probe(protocol: Protocol) -> Probe:

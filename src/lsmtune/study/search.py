@@ -78,7 +78,7 @@ def _searched(session: Session) -> str:
 def _foretelling(session: Session) -> Simulated | None:
     machine = load_machine(session.home.machine_path, describe_host())
     base = [(trial.spec, trial.result.metrics) for trial in session.history.complete_base]
-    return foretelling(session.spec, session.space, machine, base)
+    return foretelling(session.spec, session.space, machine, base, session.running())
 
 
 def _prune(session: Session, host: str | None) -> PruneRule | None:

@@ -4,6 +4,7 @@
 //! speeds of the writer and of all jobs are constant.
 
 mod background;
+mod running;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,12 +18,15 @@ use crate::machine::Machine;
 use crate::measurement::{Measurement, Totals};
 use crate::memtables::Memtables;
 use crate::options::{Options, Style};
-use crate::pick::{Cursors, Running};
+use crate::pick::{Cursors, Running as Compacting};
 use crate::reads::{probed, Probe};
 use crate::shape::Shape;
 use crate::share::fair_shares;
 use crate::table::Sizes;
 use crate::tree::Tree;
+
+use running::Pace;
+pub use running::{simulate_running, Running};
 
 /// The state of a run between two events.
 pub struct Moment<'a> {
@@ -89,11 +93,16 @@ struct Run<'a> {
     put_s: f64,
     /// Records of the whole load.
     records: f64,
+    /// The time at which the phase of a running store ends.
+    until_s: f64,
+    /// None: records arrive as fast as they can be written.
+    pace: Option<Pace>,
+    write_skew: Option<f64>,
     memtables: Memtables,
     tree: Tree,
     shape: Shape,
     cursors: Cursors,
-    running: Running,
+    running: Compacting,
     controller: Controller,
     jobs: Vec<Job>,
     started_jobs: u64,
@@ -118,11 +127,14 @@ impl<'a> Run<'a> {
             put_s: costs.put_s(capacity, !options.disable_wal),
             costs,
             records,
+            until_s: f64::INFINITY,
+            pace: None,
+            write_skew: trial.load.write_skew,
             memtables: Memtables::new(keys, capacity),
             shape: Shape::of(&tree, options),
             tree,
             cursors: Cursors::new(options.num_levels),
-            running: Running::default(),
+            running: Compacting::default(),
             controller: Controller::new(options),
             jobs: Vec::new(),
             started_jobs: 0,
@@ -151,9 +163,7 @@ impl<'a> Run<'a> {
 
     fn go(&mut self, watch: &mut impl FnMut(&Moment)) -> Result<(), Failure> {
         loop {
-            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Err(Failure::Stopped);
-            }
+            self.check_stop()?;
             self.schedule();
             if self.is_written() && !self.is_closed && !self.flush_waits() {
                 self.is_closed = true;
@@ -173,6 +183,13 @@ impl<'a> Run<'a> {
             } else if !was_written && self.memtables.room() <= 0.0 {
                 self.switch_memtable();
             }
+        }
+    }
+
+    fn check_stop(&self) -> Result<(), Failure> {
+        match self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            true => Err(Failure::Stopped),
+            false => Ok(()),
         }
     }
 
@@ -225,7 +242,14 @@ impl<'a> Run<'a> {
         let records_per_s = cpus[0] / self.put_s;
         let until_full = if records_per_s > 0.0 { room / records_per_s } else { f64::INFINITY };
         let until_done = self.jobs.iter().zip(&speeds).map(|(job, speed)| job.left / speed);
-        let step_s = until_done.fold(until_full, f64::min);
+        let until_caught_up = match self.pace {
+            Some(pace) if pace.waits() && records_per_s > pace.rate => {
+                pace.queue / (records_per_s - pace.rate)
+            }
+            _ => f64::INFINITY,
+        };
+        let until_event = until_full.min(until_caught_up).min(self.until_s - self.now_s);
+        let step_s = until_done.fold(until_event, f64::min);
         if step_s.is_infinite() {
             return Err(Failure::Stuck);
         }
@@ -241,6 +265,10 @@ impl<'a> Run<'a> {
                 self.memtables.written = self.memtables.written.round();
             }
         }
+        if let Some(pace) = &mut self.pace {
+            let left = pace.queue + (pace.rate - records_per_s) * step_s;
+            pace.queue = if step_s >= until_caught_up { 0.0 } else { left.max(0.0) };
+        }
         for (job, speed) in self.jobs.iter_mut().zip(&speeds) {
             job.left -= speed * step_s;
         }
@@ -250,14 +278,18 @@ impl<'a> Run<'a> {
 
     /// The share of a core that the writer would use.
     fn wanted_by_writer(&self) -> f64 {
+        let cores = |records_per_s: f64| records_per_s * self.put_s / self.costs.machine.cpu_share;
+        let arriving = match self.pace {
+            Some(pace) if !pace.waits() => cores(pace.rate),
+            _ => 1.0,
+        };
         match self.controller.writes {
             _ if self.is_written() => 0.0,
             Writes::Stopped => 0.0,
             Writes::Delayed => {
-                let cpus = self.controller.rate / self.costs.sizes.batch * self.put_s;
-                (cpus / self.costs.machine.cpu_share).min(1.0)
+                cores(self.controller.rate / self.costs.sizes.batch).min(1.0).min(arriving)
             }
-            Writes::Free => 1.0,
+            Writes::Free => arriving.min(1.0),
         }
     }
 
