@@ -268,7 +268,8 @@ class StudySettings(BaseModel):
             return None
         usual = Running(rate=None)
         window_s = self.protocol.window_s or usual.window_s
-        return usual.model_copy(update={"window_s": window_s})
+        own_store = bool(self.new_store)
+        return usual.model_copy(update={"window_s": window_s, "new_store": own_store})
 
     @property
     def clocked_s(self) -> float:

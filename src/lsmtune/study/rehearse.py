@@ -95,6 +95,7 @@ def _baseline_run(study: Session) -> TrialSpec:
         workload=load,
         protocol=study.protocol,
         seed=workload_seed(study.spec.seed, "trial"),
+        running=study.running(),
     )
 
 
