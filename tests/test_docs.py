@@ -15,6 +15,8 @@ import typer
 
 from fakes.fake_db_bench import install
 from lsmtune.cli.main import app, run
+from lsmtune.engine_traits import has_versions, usual_engine
+from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 from lsmtune.simulator import is_installed
 from lsmtune.spec import make_spec
 
@@ -146,7 +148,11 @@ def test_shown_study_files_are_studies() -> None:
     studies = [block for block in BLOCKS if block.language == "toml"]
     assert len(studies) >= 5
     for block in studies:
-        make_spec(tomllib.loads(block.text), block.place)
+        given = tomllib.loads(block.text)
+        load = given.get("workload", {}).get("name", "overwrite")
+        if has_versions(given.get("engine", usual_engine(load))):
+            given.setdefault("rocksdb", DEFAULT_VERSION)  # of `make setup`
+        make_spec(given, block.place)
 
 
 @pytest.fixture(scope="module")

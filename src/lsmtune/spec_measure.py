@@ -132,7 +132,7 @@ def _check_names(spec: "StudySettings") -> None:
     limited = (text.replace(">", "<").partition("<")[0].strip() for text in spec.limits)
     for key, names in (("objective", spec.objective), ("limits", limited)):
         for name in map(canonical, names):
-            found = METRICS.get(name)
+            found = METRICS.built_in.get(name)
             if found is not None and found.group == RUNNING:
                 raise UserError(
                     f'{key}: only a running store has {name}; remove it, or set measure = "running"'

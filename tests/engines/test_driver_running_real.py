@@ -103,7 +103,7 @@ def test_a_run_at_a_rate_is_counted_timed_and_sampled(do: Do) -> None:
     assert samples["operations"][-1] == sum(kind["count"] for kind in operations.values())
     assert samples["written_bytes"][-1] == RECORD * operations["put"]["count"]
     assert samples["second"][-1] == pytest.approx(told["seconds"], rel=0.5)
-    assert all(len(levels) == 7 for levels in samples["level_files"])
+    assert all(len(levels) == 10 for levels in samples["level_files"])
     assert max(samples["memtable_bytes"]) > 0
     for live, folder in zip(samples["live_sst_bytes"], samples["folder_bytes"], strict=True):
         assert live > NUM * RECORD / 2

@@ -86,7 +86,7 @@ def test_overwrites_are_measured_and_watched_by_reads(engine: Installed, tmp_pat
     assert {"LOG", "OPTIONS", "template-stdout.txt", "running-stdout.txt"} <= set(outcome.evidence)
     assert told[0] == "build"
     assert [phase for phase in told if phase != "report"][1:] == [
-        "turn", "capacity", "calm", "window"
+        "turn", "capacity", "settle", "calm", "window"
     ]  # fmt: skip
     assert processes_of(tmp_path) == []
 

@@ -121,7 +121,7 @@ def space_of(version: str, scale: str = "1/64", **load_: object) -> KnobSpace:
     defaults |= {"cache_size": CACHES[version], "compression_type": CODECS[version]}
     options = f"[Version]\n  rocksdb_version={version}\n"
     base = Base(options=options, settings=defaults, codecs=None)
-    ground = Ground(CATALOGUE, base, 20_000, SizeRule(cores=2, existing_store=True))
+    ground = Ground(CATALOGUE, base, 20_000, SizeRule(cores=2))
     workload = {"name": "overwrite", "num": 200_000, **load_}
     spec: StudySettings = make_spec({"workload": workload, "scale": scale}, "here")
     return knob_space(spec, ground)

@@ -301,8 +301,12 @@ def test_a_database_that_is_none_is_refused(path: Path) -> None:
 def test_a_home_that_was_cut_off_while_it_was_made_can_be_used(path: Path) -> None:
     path.mkdir()
     (path / DATABASE).touch()
-    with Home(path, create=True) as home:
+    with Home(path, create=False) as home:
+        assert home.study_names() == []
+    assert (path / DATABASE).read_bytes() == b""
+    with Home(path, create=False) as home:
         add_study(home)
+        assert home.study_names() == ["mine"]
 
 
 def test_two_connections_see_each_others_work(path: Path) -> None:

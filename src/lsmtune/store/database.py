@@ -157,14 +157,20 @@ def check_writable(path: Path) -> None:
 def open_to_read(database: Path) -> sqlite3.Connection:
     """Open the database of a home without changing its tables and rows.
 
-    UserError if lsmtune did not make the file, or made it in another format; sqlite3.Error if the
-    file is damaged.
+    An empty file is one that another process makes now, or was killed while it made it. It has no
+    study. UserError if lsmtune did not make the file, or made it in another format; sqlite3.Error
+    if the file is damaged.
     """
     connection = _connect(database)
     try:
         # In its own read-only mode, SQLite leaves files in the folder when it closes the database.
         connection.execute("PRAGMA query_only = ON")
         _check_is_ours(connection, database)
+        if _is_empty(connection):
+            connection.close()
+            connection = _open(":memory:")
+            _create(connection)
+            connection.execute("PRAGMA query_only = ON")
         _check_format(connection, database)
     except BaseException:
         connection.close()  # it may hold a lock
@@ -196,7 +202,11 @@ def open_to_write(database: Path) -> sqlite3.Connection:
 
 
 def _connect(database: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(_uri(database), uri=True, timeout=_BUSY_S, isolation_level=None)
+    return _open(_uri(database))
+
+
+def _open(address: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(address, uri=True, timeout=_BUSY_S, isolation_level=None)
     connection.row_factory = sqlite3.Row
     return connection
 
@@ -215,9 +225,11 @@ def _check_is_ours(connection: sqlite3.Connection, database: Path) -> None:
 
     Homes of lsmtune 0.2 and older have no application id; their tables tell.
     """
-    ident, _, names = connection.execute(_FACTS).fetchone()
+    # One reading for all questions: another process may make the tables between two.
+    ident, version, names = connection.execute(_FACTS).fetchone()
     tables = set((names or "").split(","))
-    if ident == APPLICATION_ID or (ident == 0 and tables >= _TABLES) or _is_empty(connection):
+    is_empty = ident == version == 0 and not names
+    if ident == APPLICATION_ID or (ident == 0 and tables >= _TABLES) or is_empty:
         return
     raise UserError(
         f"{database}: lsmtune did not make this database; name a new or empty folder with ",
