@@ -60,8 +60,8 @@ def in_thread(function: Any) -> list[Any]:
 def test_a_real_run_is_ended_and_the_study_goes_on(tmp_path: Path, own_host: Path) -> None:
     home, wish = tmp_path / "home", threading.Event()
     keys: dict[str, Any] = {
-        "study": "s", "workload": {"num": 3_000_000}, "trials": 1, "base_runs": 1, "pairs": 0,
-        "repeats": 0, "simplify": False, "knobs": "write_buffer_size",
+        "study": "s", "workload": {"name": "fillrandom", "num": 3_000_000}, "trials": 1,
+        "base_runs": 1, "pairs": 0, "repeats": 0, "simplify": False, "knobs": "write_buffer_size",
     }  # fmt: skip
     before = set(psutil.Process().children(recursive=True))
     (error,) = in_thread(

@@ -210,8 +210,8 @@ def test_a_screening_and_an_experiment_run_on_hosts() -> None:
             Request(keys={"rocksdb": "11.8.1"}, workload="overwrite", online=True, flags=True),
         ),
         (
-            Request(keys={"knobs": "top:3", "workload": {"num": 20_000}}),
-            Request(keys={"knobs": "top:3"}, num=20_000, flags=True),
+            Request(keys={"knobs": "top:3", "workload": {"name": "fillrandom", "num": 20_000}}),
+            Request(keys={"knobs": "top:3"}, workload="fillrandom", num=20_000, flags=True),
         ),
     ],
 )

@@ -34,6 +34,7 @@ repeats = 0
 simplify = false
 pairs = 0
 [workload]
+name = "fillrandom"
 num = 5000
 [protocol]
 quiet_s = 0.05

@@ -20,6 +20,7 @@ pairs = 0
 knobs = "write_buffer_size,block_size"
 objective = "write_amp"
 [workload]
+name = "fillrandom"
 num = 20_000
 [protocol]
 probe_reads = 100

@@ -25,6 +25,7 @@ max_pairs = 6
 objective = "write_amp"
 limits = ["live_sst_bytes <= 9 * base", LIMITS]
 [workload]
+name = "fillrandom"
 num = 20000
 [protocol]
 probe_reads = 500

@@ -57,8 +57,9 @@ def kinds(claim: Claim) -> list[str]:
 
 
 def count_words(headline: str) -> int:
-    """Return the number of words of a headline, without the scale and the price of a gain."""
-    return len(headline.rpartition("of the size: ")[2].partition("; price: ")[0].split())
+    """Return the words of the gain, without its scale, or those of its price if they are more."""
+    parts = headline.rpartition("of the size: ")[2].split("; price: ")
+    return max(len(part.split()) for part in parts)
 
 
 def test_gain_has_a_row_per_metric_with_interval_and_constraint() -> None:

@@ -53,14 +53,15 @@ def test_next_tells_how_to_enter_a_rate_until_one_is_given() -> None:
         assert "deploy" in steps
 
 
-def test_a_gain_with_a_price_is_a_gain_that_names_the_three_worst_metrics() -> None:
+def test_a_gain_with_a_price_is_a_gain_that_names_the_worst_metrics() -> None:
     view = running_view(**DEAR)
     claim = claim_of(view)
     assert (claim.status, claim.gain) == ("gain with a price", True)
     assert [cost.metric for cost in claim.price] == [*DEAR]
     headline = headline_of(claim)
-    assert all(label(name) in headline for name in [*DEAR][:3])
+    assert label("write_p999_us") in headline
     assert label("write_p50_us") not in headline
+    assert headline.endswith(" and 3 more")
     assert "79 %" in headline
     assert claim.undo is not None
     assert "deploy" in [step.kind for step in claim.steps]

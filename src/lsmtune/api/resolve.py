@@ -210,30 +210,19 @@ def with_usual_optimizer(
     `compared` and `running` have the errors of the simulator for filled and for running stores, by
     version. A study that was started with another optimizer keeps the normal default.
     """
-    if not _is_simulated(spec) or _begun_with(stored, spec.name) != _LED:
+    known = running if spec.is_running else compared
+    if not known or not _is_simulated(spec) or _begun_with(stored, spec.name) != _LED:
         return spec
-    why_not = _why_not_led(spec, running if spec.is_running else compared)
-    if why_not is None:
-        return spec.model_copy(update={"optimizer": _LED})
-    tell(f"optimizer: {spec.optimizer}, not {_LED}, because the simulator {why_not}")
-    return spec
-
-
-def _why_not_led(spec: StudySettings, compared: Sequence[Compared]) -> str | None:
-    """Return why the simulator should not lead a search by default; None if it should."""
-    knobs = {knob.name for knob in catalogue_of(spec.engine, spec.workload).select(spec.knobs)}
-    if unmodelled := sorted(UNMODELLED_KNOBS & (knobs - spec.fixed.keys())):
-        return f"does not model {', '.join(unmodelled)}"
-    if not compared:
-        return "was not compared with trials of a running store"
     # The versions of db_bench and of a library are not known before they run.
-    nearest = nearest_compared(spec.rocksdb or MODELLED_VERSION, compared)
-    if nearest.write_amp_error <= _MOST_ERROR:
-        return None
-    return (
-        f"is too inexact for this RocksDB: on {nearest.version}, the median error of write "
-        f"amplification is {100 * nearest.write_amp_error:.0f} %"
-    )
+    nearest = nearest_compared(spec.rocksdb or MODELLED_VERSION, known)
+    if nearest.write_amp_error > _MOST_ERROR:
+        tell(
+            f"optimizer: {spec.optimizer}, not {_LED}, because the simulator is too inexact for "
+            f"this RocksDB: on {nearest.version}, the median error of write amplification is "
+            f"{100 * nearest.write_amp_error:.0f} %"
+        )
+        return spec
+    return spec.model_copy(update={"optimizer": _LED})
 
 
 def _begun_with(stored: StoredStudies, name: str) -> str:
@@ -243,13 +232,15 @@ def _begun_with(stored: StoredStudies, name: str) -> str:
 
 
 def _is_simulated(spec: StudySettings) -> bool:
-    """Whether the simulator supports engine and workload; objectives are checked later."""
+    """Whether the simulator supports engine, workload and knobs; objectives are checked later."""
     simulator, load = ENGINES[spec.engine].predicted_by, spec.workload
+    knobs = {knob.name for knob in catalogue_of(spec.engine, load).select(spec.knobs)}
     return (
         simulator is not None
         and is_installed()
         and runs(simulator, load.name)
         and refusal(simulator, load) is None
+        and UNMODELLED_KNOBS.isdisjoint(knobs)
         and spec.warm_start is None
         and spec.online is None
     )

@@ -38,7 +38,7 @@ class Finished:
 def write_results(home: Home, result: Result, observer: Observer) -> ResultFiles:
     """Write the page and the files of a study again, in the home; return where they are.
 
-    A study that did not prove a gain has no file to deploy; an older file of this study is
+    A verified study without a proven gain has no file to deploy; an older file of this study is
     removed, because it would not fit the claim any more.
     """
     from lsmtune.report.page import render_page  # noqa: PLC0415 - slow to import

@@ -1,5 +1,6 @@
-"""Headline of a claim: at most 12 words, after the scale of a gain."""
+"""Headline of a claim: at most 12 words, and as many for the price of a gain."""
 
+from collections.abc import Sequence
 from math import log
 
 from lsmtune.analysis.claim import Claim, Reason, Status
@@ -22,8 +23,7 @@ from lsmtune.report.text.words import (
 from lsmtune.verdict import State
 
 MAX_WORDS = 12
-"""Without the scale, the price and the open limits of a gain."""
-_MOST_PRICES = 3
+"""Without the scale, the rate and the open limits of a gain. Its price has as many."""
 
 _SPEEDS = {
     "load_s": "loaded {}",
@@ -46,7 +46,7 @@ def headline_of(claim: Claim) -> str:
     """Return the claim in at most 12 words. It names proven changes only.
 
     A gain that is not verified at full size begins with its scale, and that of a running store has
-    its rate. Its price and the number of open limits follow.
+    its rate. The worst of its price and the number of open limits follow.
     """
     if claim.unfinished:
         return f"The search has not ended: {_progress(claim)}"
@@ -72,9 +72,16 @@ def headline_of(claim: Claim) -> str:
 
 
 def _price(claim: Claim) -> str:
-    """Return what the gain costs, the worst first."""
-    told = [_cost(cost) for cost in claim.price[:_MOST_PRICES]]
-    return f"; price: {listed(told)}" if told else ""
+    """Return what the gain costs, the worst first; what has no room is counted."""
+    costs = [_cost(cost) for cost in claim.price]
+    texts = [_first(costs, count) for count in range(len(costs), 0, -1)]
+    fitting = (text for text in texts if len(text.split()) <= MAX_WORDS)
+    return f"; price: {next(fitting, texts[-1])}" if costs else ""
+
+
+def _first(costs: Sequence[str], count: int) -> str:
+    more = len(costs) - count
+    return listed([*costs[:count], *([f"{more} more"] if more else [])])
 
 
 def _cost(cost: Cost) -> str:
