@@ -19,8 +19,10 @@ def main(home: str) -> None:
             if study == "third":
                 threading.Timer(1.0, cancel.set).start()
             try:
-                found = lsmtune.tune(study=study, workload={"num": 20_000}, trials=2, repeats=0,
-                                     pairs=0, simplify=False, home=home, cancel=cancel)  # fmt: skip
+                found = lsmtune.tune(
+                    study=study, workload={"name": "fillrandom", "num": 20_000}, trials=2,
+                    repeats=0, pairs=0, simplify=False, home=home, cancel=cancel,
+                )  # fmt: skip
                 results.append(f"{study}: {found.claim.status}")
             except lsmtune.Cancelled as error:
                 results.append(f"{study}: {error}")
