@@ -260,9 +260,9 @@ _BUILT_IN = (
            " power of its share of the reads",
            label="read cost", group=RUNNING),
     Metric("overload", "ratio", "lower",
-           "how far the store is from keeping the rate: 1 or less keeps it. The larger one of"
-           " behind_s / 2 % of the window, and growth of the owed compactions / a tenth of the"
-           " written bytes; 0.5 if it is less",
+           "how far the store is from keeping the rate: 1 or less keeps it. It is behind_s / 2 %"
+           " of the window, or growth of the owed compactions / a tenth of the written bytes, but"
+           " the latter only as far as the rate is above capacity_ops_s; at least 0.5",
            label="overload", group=RUNNING),
     Metric("behind_s", "s", "lower",
            "median time by which operations began late in the last quarter of the window",

@@ -245,6 +245,7 @@ def measure(
         metrics["table_readers_bytes"] = float(readers)
     if has_window:
         metrics |= window_metrics(load, step)
+        metrics |= keeping(load, step, metrics["capacity_ops_s"])
         metrics["old_percent"] = files.old_percent(step.after)
     stalls = Counter(stalls_in(step.after))
     stalls.subtract(stalls_in(step.before))
@@ -283,7 +284,6 @@ def window_metrics(load: Workload, step: Step) -> dict[str, float]:
         **_means(load, step),
         **dict(_latencies(step.run["operations"])),
         **_blocks(step.run["operations"]),
-        **_keeping(step),
         "stall_s": stall_s,
         "stall_percent": 100 * stall_s / step.seconds,
         "peak_space_bytes": float(max(step.samples["folder_bytes"])),
@@ -400,14 +400,21 @@ def _blocks(sent: Mapping[str, Event]) -> dict[str, float]:
     }
 
 
-def _keeping(step: Step) -> dict[str, float]:
-    """Return whether the store keeps the rate."""
+def keeping(load: Workload, step: Step, capacity: float) -> dict[str, float]:
+    """Return whether the store keeps the rate. `capacity` is what it can take.
+
+    What compactions owe also grows for some seconds in a store that can take much more. So the
+    growth counts only as far as the rate is above the capacity.
+    """
     behind_s = step.run["behind_s"]
     if behind_s is None:  # no operation began in the last quarter
         behind_s = step.seconds
     late = behind_s / (_LATE * step.seconds)
     grown = step.lag_bytes / (_GROWTH * max(1, step.written_bytes))
-    metrics = {"behind_s": behind_s, "overload": max(_LEAST_OVERLOAD, late, grown)}
+    kinds = load.definition_of(Records).rates(1.0)
+    used = step.count(kinds) / step.seconds / capacity
+    overload = max(_LEAST_OVERLOAD, late, min(grown, used))
+    metrics = {"behind_s": behind_s, "overload": overload}
     wakeups = step.run["wakeup_us"]
     return metrics if wakeups is None else {**metrics, "wakeup_p99_us": wakeups["p99_us"]}
 
