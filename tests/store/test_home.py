@@ -301,6 +301,8 @@ def test_a_database_that_is_none_is_refused(path: Path) -> None:
 def test_a_home_that_was_cut_off_while_it_was_made_can_be_used(path: Path) -> None:
     path.mkdir()
     (path / DATABASE).touch()
+    with pytest.raises(UserError, match="contains no study"):
+        Home(path, create=False)
     with Home(path, create=True) as home:
         add_study(home)
 

@@ -139,8 +139,12 @@ _FACTS = """
 
 
 def is_home(path: Path) -> bool:
-    """Whether the folder is one in which studies are kept."""
-    return (path / DATABASE).is_file()
+    """Whether the folder is one in which studies are kept.
+
+    Its database is empty if lsmtune was killed while it made the first tables.
+    """
+    database = path / DATABASE
+    return database.is_file() and database.stat().st_size > 0
 
 
 def check_writable(path: Path) -> None:
