@@ -219,9 +219,10 @@ def _check_is_ours(connection: sqlite3.Connection, database: Path) -> None:
 
     Homes of lsmtune 0.2 and older have no application id; their tables tell.
     """
-    ident, _, names = connection.execute(_FACTS).fetchone()
-    tables = set((names or "").split(","))
-    if ident == APPLICATION_ID or (ident == 0 and tables >= _TABLES) or _is_empty(connection):
+    # Read once: meanwhile, another process may make the tables.
+    ident, version, names = connection.execute(_FACTS).fetchone()
+    tables, is_empty = set((names or "").split(",")), ident == version == 0 and not names
+    if ident == APPLICATION_ID or (ident == 0 and tables >= _TABLES) or is_empty:
         return
     raise UserError(
         f"{database}: lsmtune did not make this database; name a new or empty folder with ",
