@@ -24,7 +24,7 @@ from lsmtune.trials import TrialResult, TrialSpec
 
 STUDY = "kept"
 TRIALS = 2
-FLAGS_OF_STUDY = ["--study", STUDY, "--optimizer", "random"]
+FLAGS_OF_STUDY = ["--study", STUDY, "--workload", "fillrandom", "--optimizer", "random"]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,13 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return measured(write_amp=1 / runs)
 
     spec = StudySettings(
-        study=STUDY, optimizer="random", trials=TRIALS, base_runs=1, finalists=1, pairs=0
+        study=STUDY,
+        workload={"name": "fillrandom", "num": 100_000},
+        optimizer="random",
+        trials=TRIALS,
+        base_runs=1,
+        finalists=1,
+        pairs=0,
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tempfile.tempdir", str(folder))
@@ -257,7 +263,10 @@ CASES: list[tuple[list[str], list[str]]] = [
         )
     ],
     (["tune", *FLAGS_OF_STUDY, "--num", "5000"], [STUDY, "other settings", "workload", "--study"]),
-    (["tune", *FLAGS_OF_STUDY, "--seed", "2"], [STUDY, "other settings", "seed", "--study"]),
+    (
+        ["tune", *FLAGS_OF_STUDY, "--num", "100000", "--seed", "2"],
+        [STUDY, "other settings", "seed", "--study"],
+    ),
     (["verify", STUDY, "--scale", "x"], ["scale", "'x'"]),
     (["verify", STUDY, "--scale", "2"], ["scale", "'2'"]),
     (["verify", STUDY, "--num", "0"], ["num", "0", "1000"]),

@@ -99,7 +99,8 @@ def test_too_few_configs_are_refused(
 def test_the_top_knobs_of_a_screening_are_tuned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], quick_models: None
 ) -> None:
-    flags = ["tune", "--knobs", "top:3", "--num", "5000", "--home", str(tmp_path), "--dry-run"]
+    flags = ["tune", "--workload", "fillrandom", "--knobs", "top:3", "--num", "5000"]
+    flags += ["--home", str(tmp_path), "--dry-run"]
     assert run([*flags, "--json"]) == 0
     captured = capsys.readouterr()
     assert "knobs: top:3" in captured.err

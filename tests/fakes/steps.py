@@ -45,6 +45,7 @@ repeats = 0
 pairs = 0
 max_pairs = {_PAIRS}
 [workload]
+name = "fillrandom"
 num = 25000
 [protocol]
 quiet_s = 0.05
