@@ -14,6 +14,7 @@ from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import log_deviation
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings, make_spec, without_load
+from lsmtune.study.enough_data import with_enough_flushes
 from lsmtune.study.opening import describe, rule_of_new
 from lsmtune.system.workdir import scratch, workdir
 from lsmtune.trials import Running, TrialSpec
@@ -22,9 +23,10 @@ RESULTS = Path(__file__).parent / "results"
 VERSION = "11.8.1"
 WORKLOADS: Mapping[str, Mapping[str, Any]] = {
     "overwrite": {"name": "overwrite"},
-    "half": {"name": "mix", "mix": {"get": 0.5, "put": 0.5}},
+    "half": {"name": "mix", "direct_reads": False, "mix": {"get": 0.5, "put": 0.5}},
     "reads": {
-        "name": "mix", "mix": {"get": 0.525, "get_missing": 0.175, "scan": 0.1, "put": 0.2},
+        "name": "mix", "direct_reads": False,
+        "mix": {"get": 0.525, "get_missing": 0.175, "scan": 0.1, "put": 0.2},
     },
 }  # fmt: skip
 """Overwrites; half gets; and 70 % gets, of which a quarter miss, with 10 % scans."""
@@ -41,6 +43,11 @@ class Bed:
         self._engine = engine
         self._ground = ground
         self._folder = folder
+
+    def at(self, rate: float) -> Running:
+        """Return the steps of a trial at a rate, as a study has them."""
+        base = without_load(self.space.settings(self.space.default()))
+        return with_enough_flushes(Running(rate=rate), self.spec, base)
 
     def run(self, config: Config, seed: int, steps: Running) -> Measurement:
         """Run a config; SystemExit with the reason of a failed run."""

@@ -14,8 +14,6 @@ import json
 
 from running import RESULTS, WORKLOADS, add_row, bed, deviation, rounded, rows
 
-from lsmtune.trials import Running
-
 ROWS, SUMMARY, FILLED = (
     RESULTS / name for name in ("running_noise.jsonl", "running_noise.json", "read_counts.json")
 )
@@ -36,7 +34,7 @@ def measure(name: str, wanted: int, records: int) -> None:
     with bed(WORKLOADS[name], records) as one:
         rate = done[0]["rate"] if done else one.half_rate()
         for run in range(len(done) + 1, wanted + 1):
-            found = one.run(one.space.default(), run, Running(rate=rate)).metrics
+            found = one.run(one.space.default(), run, one.at(rate)).metrics
             row = {"workload": name, "records": records, "run": run, "rate": rate}
             add_row(ROWS, {**row, "metrics": rounded(found)})
 

@@ -24,7 +24,6 @@ from running import RESULTS, bed, rounded
 import lsmtune
 from lsmtune.store.home import Home
 from lsmtune.study.record import read_record
-from lsmtune.trials import Running
 
 SUMMARY = RESULTS / "running_tune.json"
 MAKE_TUNE: dict[str, Any] = {"workload": {"num": 200_000}, "trials": 16}
@@ -72,7 +71,7 @@ def side_by_side(found: dict[str, Any]) -> None:
                     continue
                 values = winners.get(side) or {}
                 config = one.space.canonical({**one.space.default(), **values})
-                metrics = rounded(one.run(config, run, Running(rate=rate)).metrics)
+                metrics = rounded(one.run(config, run, one.at(rate)).metrics)
                 done.append({"side": side, "run": run, "rate": rate, "metrics": metrics})
                 write(found)
 

@@ -10,11 +10,16 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.spec import StudySettings
+from lsmtune.trials import Running
 from lsmtune.workloads import READS, Workload
 
 _SPARE = 1.25
 """A sufficient number gets so much more, because flushes differ between runs."""
 _NEARLY = 0.95
+_FLUSHES_IN_WINDOW = 16
+"""With fewer flushes, chance decides which compactions lie in the window of a running store."""
+_LONGEST_WINDOW_S = 30.0
+"""A longer window would make a study of twenty configs last an hour."""
 _MOST = 10**12
 """Largest number of records and of operations of a workload."""
 
@@ -69,6 +74,22 @@ def turned_over(spec: StudySettings, load: Workload) -> Workload:
         return load
     sizes = {name: getattr(load, name) for name in ("num", "key_size", "value_size")}
     return Workload(name="overwrite", **sizes)
+
+
+def with_enough_flushes(steps: Running, spec: StudySettings, base: Settings) -> Running:
+    """Return the steps with a window in which the baseline flushes often enough, if it can be had.
+
+    At a low rate, the usual window would have one compaction or none. The seconds before the window
+    grow with it. `base` has the settings of the baseline.
+    """
+    flushed, load = per_flush(spec.engine, base), spec.workload
+    writes_s = (steps.rate or 0.0) * (1 - sum(load.definition.read_shares.values()))
+    if flushed is None or not writes_s:
+        return steps
+    needed_s = min(_LONGEST_WINDOW_S, _FLUSHES_IN_WINDOW * flushed / (writes_s * load.record_bytes))
+    longer = max(1.0, needed_s / steps.window_s)
+    times = {"calm_s": longer * steps.calm_s, "window_s": longer * steps.window_s}
+    return steps.model_copy(update=times)
 
 
 def check_before_run(spec: StudySettings, base: Settings, needed: Iterable[str]) -> None:

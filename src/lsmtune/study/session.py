@@ -17,6 +17,7 @@ from lsmtune.spaces import MEMORY, KnobSpaces, full_memory
 from lsmtune.spec import load_at, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification
+from lsmtune.study.enough_data import with_enough_flushes
 from lsmtune.study.history import History, study_objective
 from lsmtune.study.hosts_pool import HostsPool
 from lsmtune.study.looking import LookingPool
@@ -200,8 +201,10 @@ class Session:
         """
         if (steps := self.spec.steps) is None:
             return None
-        window_s = growth * steps.window_s
-        return steps.model_copy(update={"rate": rate or self.stored.rate, "window_s": window_s})
+        steps = steps.model_copy(update={"rate": rate or self.stored.rate})
+        if self.spec.protocol.window_s is None:
+            steps = with_enough_flushes(steps, self.spec, self._base_settings)
+        return steps.model_copy(update={"window_s": growth * steps.window_s})
 
     @property
     def protocol(self) -> Protocol:
