@@ -35,10 +35,10 @@ myrocks: setup
 stores: setup
 	@scripts/ensure-stores.sh $(BIN)/python
 
-# About five minutes: tunes RocksDB for a write-heavy workload, verifies the winner, writes page
-# and options to lsmtune-data/ and prints their paths.
+# About ten minutes: tunes RocksDB for overwrites in a running store, verifies the winner, writes
+# page and options to lsmtune-data/ and prints their paths.
 tune: setup
-	@$(BIN)/lsmtune tune --study make-tune --num 200000 --trials 16
+	@$(BIN)/lsmtune tune --study make-tune --num 100000 --trials 10
 
 # Without the tests that are marked slow; with them it is test-all. ARGS are arguments of pytest.
 # SETUP= leaves the set-up out, and nothing is installed.

@@ -26,7 +26,7 @@ from lsmtune.store.home import Home
 from lsmtune.study.record import read_record
 
 SUMMARY = RESULTS / "running_tune.json"
-MAKE_TUNE: dict[str, Any] = {"workload": {"num": 200_000}, "trials": 16}
+MAKE_TUNE: dict[str, Any] = {"workload": {"num": 100_000}, "trials": 10}
 RUNS = 5
 SIDES = ("baseline", "filled", "running")
 
