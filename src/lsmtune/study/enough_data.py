@@ -17,8 +17,8 @@ _SPARE = 1.25
 """A sufficient number gets so much more, because flushes differ between runs."""
 _NEARLY = 0.95
 _FLUSHES_IN_WINDOW = 40
-"""With fewer, chance decides which compactions lie in the window of a running store: with 16 flushes,
-the write amplification of one config varied by 11 %, with 45 by 2 %."""
+"""With fewer, chance decides which compactions lie in the window of a running store: with 16, the
+write amplification of one config varied by 11 %, with 45 by 2 %."""
 _LONGEST_WINDOW_S = 30.0
 """A longer window would make a study of twenty configs last an hour."""
 _MOST = 10**12

@@ -5,6 +5,7 @@ from lsmtune.knobs.knob_text import readable_range
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Settings
 from lsmtune.report.text.facts import what_runs
+from lsmtune.simulator import RUNNING_COMPARED, UNMODELLED_KNOBS
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.spec_measure import reason_filled, without_effect
 from lsmtune.study.search import GROUPS_OF_FINALISTS
@@ -51,6 +52,19 @@ def knobs_text(spec: StudySettings, knobs: int) -> str:
     is_suited = entry.complete({"workload": load}).get("knobs") == spec.knobs
     why = reasons if reasons and is_suited else [one.name for one in presets]
     return ", ".join((str(knobs), *why))
+
+
+def optimizer_text(spec: StudySettings) -> str:
+    """Return the optimizer, and why it is not `guided` if the simulator cannot lead the search."""
+    entry = ENGINES[spec.engine]
+    if spec.optimizer != "tpe" or entry.predicted_by is None:
+        return spec.optimizer
+    knobs = {knob.name for knob in entry.catalogue().select(spec.knobs)}
+    if unknown := sorted(UNMODELLED_KNOBS & knobs):
+        return f"tpe; guided needs the simulator, which does not know {unknown[0]}"
+    if spec.is_running and not RUNNING_COMPARED:
+        return "tpe; guided needs the simulator, whose errors on running stores are not measured"
+    return "tpe"
 
 
 def limits_text(spec: StudySettings) -> str:
