@@ -22,8 +22,10 @@ def disk_bytes(spec: StudySettings) -> int:
     """Return the maximum disk space that trials take at a time."""
     if not ENGINES[spec.engine].runs_here:
         return 0  # the data is elsewhere, or there is none
-    kept = kept_templates(spec) if spec.online is None else 0
-    return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
+    kept, load = kept_templates(spec) if spec.online is None else 0, spec.workload
+    # Each key of a running store is there before the first write, so writes add only garbage.
+    stored = load.num * load.record_bytes if spec.is_running else load.user_bytes
+    return (_SPACE_FACTOR + kept) * stored
 
 
 def kept_templates(spec: StudySettings) -> int:
