@@ -36,7 +36,9 @@ def engine(values: tuple[float, ...]) -> ScriptedEngine:
 
 
 def spec(**changes: object) -> StudySettings:
-    given = {"study": "s", "objective": "throughput_ops_s", "trials": 1, "repeats": 0, "pairs": 0}
+    load = {"name": "fillrandom", "num": 20_000}
+    given = {"study": "s", "objective": "throughput_ops_s", "workload": load}
+    given |= {"trials": 1, "repeats": 0, "pairs": 0}
     return StudySettings.model_validate({**given, **changes})
 
 
