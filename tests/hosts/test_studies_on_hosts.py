@@ -66,7 +66,7 @@ def test_decisions_can_be_replayed_from_what_is_stored(cluster: Cluster, tmp_pat
         trials = tune(tmp_path / "home", hosts, settings(trials=TRIALS))
     with Home(tmp_path / "home", create=False) as home:
         record = read_record(home, "s")
-    space = record.known_spaces.at()
+    space = record.spaces.at()
     optimizer = make_optimizer(record.spec.optimizer, (), lambda: None)
     assert any(trial.asked and trial.asked.pending for trial in searched(trials))
     for trial in searched(trials):
