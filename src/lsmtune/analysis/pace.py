@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lsmtune.objective import Metrics
 from lsmtune.store.records import StoredTrial
-from lsmtune.workloads import Workload
+from lsmtune.workloads import Records, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,10 @@ def pace_of(
     steps = next((steps for steps in reversed(found) if steps.rate is not None), None)
     if steps is None or steps.rate is None:
         return None
-    writes = 1 - sum(load.definition.read_shares.values())
     capacity = base.get("capacity_ops_s")
     return Pace(
         ops_s=steps.rate,
-        written_bytes_s=steps.rate * writes * load.record_bytes,
+        written_bytes_s=load.definition_of(Records).written_bytes_s(steps.rate),
         share=steps.rate / capacity if capacity else None,
         window_s=steps.window_s,
         given=given,

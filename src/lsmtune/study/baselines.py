@@ -1,7 +1,6 @@
 """The runs of the baseline: before the search, and again on hosts to see that they still agree."""
 
 from collections.abc import Callable, Sequence
-from math import floor, log10
 
 from lsmtune.errors import Argument, LsmtuneError, UserError
 from lsmtune.knobs.types import Config
@@ -61,8 +60,8 @@ def find_rate(session: Session, config: Config) -> None:
     rate, is_share = session.spec.given_rate
     if is_share:
         runs = _capacity_runs(session, config)
-        share = rate * min(run.result.metrics["capacity_ops_s"] for run in runs)
-        rate = round(share, 1 - floor(log10(share)))
+        slowest = min(run.result.metrics["capacity_ops_s"] for run in runs)
+        rate = float(f"{rate * slowest:.2g}")
     session.keep_rate(rate)
 
 

@@ -11,7 +11,7 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.spec import StudySettings
 from lsmtune.trials import Running
-from lsmtune.workloads import READS, Workload
+from lsmtune.workloads import READS, Records, Workload
 
 _SPARE = 1.25
 """A sufficient number gets so much more, because flushes differ between runs."""
@@ -83,11 +83,11 @@ def with_enough_flushes(steps: Running, spec: StudySettings, base: Settings) -> 
     At a low rate, the usual window would have one compaction or none. The seconds before the window
     grow with it. `base` has the settings of the baseline.
     """
-    flushed, load = per_flush(spec.engine, base), spec.workload
-    writes_s = (steps.rate or 0.0) * (1 - sum(load.definition.read_shares.values()))
-    if flushed is None or not writes_s:
+    flushed = per_flush(spec.engine, base)
+    written_bytes_s = spec.workload.definition_of(Records).written_bytes_s(steps.rate or 0.0)
+    if flushed is None or not written_bytes_s:
         return steps
-    needed_s = min(_LONGEST_WINDOW_S, _FLUSHES_IN_WINDOW * flushed / (writes_s * load.record_bytes))
+    needed_s = min(_LONGEST_WINDOW_S, _FLUSHES_IN_WINDOW * flushed / written_bytes_s)
     longer = max(1.0, needed_s / steps.window_s)
     times = {"calm_s": longer * steps.calm_s, "window_s": longer * steps.window_s}
     return steps.model_copy(update=times)

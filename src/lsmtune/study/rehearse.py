@@ -17,7 +17,7 @@ from lsmtune.study.session import Session
 from lsmtune.study.verify import verify_contenders
 from lsmtune.system.lock import host_lock
 from lsmtune.system.workdir import workdir
-from lsmtune.trials import TrialSpec, workload_seed
+from lsmtune.trials import TrialSpec
 from lsmtune.workloads import Workload
 
 MOST_NEXT = 2
@@ -89,14 +89,8 @@ def _baseline_run(study: Session) -> TrialSpec:
     load = load_at(study.spec.workload, config)
     if load.definition.has("num") and not load.definition.prepared and load.num > MOST_RECORDS:
         load = Workload.model_validate({**load.model_dump(), "num": MOST_RECORDS})
-    return TrialSpec(
-        settings=study.trial_spec(config).settings,
-        base_settings=study.trial_spec(config).settings,
-        workload=load,
-        protocol=study.protocol,
-        seed=workload_seed(study.spec.seed, "trial"),
-        running=study.running(),
-    )
+    changes = {"workload": load, "protocol": study.protocol}
+    return study.trial_spec(config).model_copy(update=changes)
 
 
 def _allowed(study: Session, trial: int, found: Rehearsal) -> Rehearsal:

@@ -124,6 +124,11 @@ class Records(KeyValues):
         """Return the operations per second of each kind if the workload runs at a rate."""
         return {kind: share * rate for kind, share in self.shares.items()}
 
+    def written_bytes_s(self, rate: float) -> float:
+        """Return the key and value bytes that the workload writes per second at a rate."""
+        rates = self.rates(rate).items()
+        return self.load.record_bytes * sum(each for kind, each in rates if kind not in PROBED)
+
     # What db_bench needs.
 
     def flags(self) -> tuple[str, ...]:

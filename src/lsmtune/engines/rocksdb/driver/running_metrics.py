@@ -244,8 +244,7 @@ def measure(
     if readers is not None:
         metrics["table_readers_bytes"] = float(readers)
     if has_window:
-        metrics |= window_metrics(load, step)
-        metrics |= keeping(load, step, metrics["capacity_ops_s"])
+        metrics |= window_metrics(load, step, metrics["capacity_ops_s"])
         metrics["old_percent"] = files.old_percent(step.after)
     stalls = Counter(stalls_in(step.after))
     stalls.subtract(stalls_in(step.before))
@@ -276,14 +275,15 @@ def capacity_ops_s(load: Workload, step: Step) -> float:
     return len(groups) / seconds_each / (1 + owed)
 
 
-def window_metrics(load: Workload, step: Step) -> dict[str, float]:
-    """Return the metrics of the window."""
+def window_metrics(load: Workload, step: Step, capacity: float) -> dict[str, float]:
+    """Return the metrics of the window; `capacity` is what the store can take per second."""
     stall_s = ticker(step.counted, "rocksdb.stall.micros") / _MICROS
     metrics = {
         **_written(load, step),
         **_means(load, step),
         **dict(_latencies(step.run["operations"])),
         **_blocks(step.run["operations"]),
+        **_keeping(load, step, capacity),
         "stall_s": stall_s,
         "stall_percent": 100 * stall_s / step.seconds,
         "peak_space_bytes": float(max(step.samples["folder_bytes"])),
@@ -400,8 +400,8 @@ def _blocks(sent: Mapping[str, Event]) -> dict[str, float]:
     }
 
 
-def keeping(load: Workload, step: Step, capacity: float) -> dict[str, float]:
-    """Return whether the store keeps the rate. `capacity` is what it can take.
+def _keeping(load: Workload, step: Step, capacity: float) -> dict[str, float]:
+    """Return how well the store keeps the rate. `capacity` is what it can take.
 
     What compactions owe also grows for some seconds in a store that can take much more. So the
     growth counts only as far as the rate is above the capacity.
@@ -411,8 +411,7 @@ def keeping(load: Workload, step: Step, capacity: float) -> dict[str, float]:
         behind_s = step.seconds
     late = behind_s / (_LATE * step.seconds)
     grown = step.lag_bytes / (_GROWTH * max(1, step.written_bytes))
-    kinds = load.definition_of(Records).rates(1.0)
-    used = step.count(kinds) / step.seconds / capacity
+    used = step.count(load.definition_of(Records).shares) / step.seconds / capacity
     overload = max(_LEAST_OVERLOAD, late, min(grown, used))
     metrics = {"behind_s": behind_s, "overload": overload}
     wakeups = step.run["wakeup_us"]
