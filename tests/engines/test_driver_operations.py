@@ -215,6 +215,7 @@ def test_the_end_of_a_run_wakes_clients_that_wait(do: Do) -> None:
     for told in driven.of("run"):
         assert told["operations"]["put"]["count"] == 0
         assert told["seconds"] < 60  # the first put is due within 1,000 s
-    assert driven.one("run", phase="some")["seconds"] >= 0.5
+    # counted from the start of the first client, some microseconds after that of the run
+    assert driven.one("run", phase="some")["seconds"] >= 0.49
     assert driven.one("run", phase="some")["behind_s"] == 0
     assert driven.one("run", phase="all")["behind_s"] is None
