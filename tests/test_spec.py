@@ -137,6 +137,7 @@ def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
         "library",
         "libraries",
         "rate",
+        "capacity",
     }  # instead of a screening, of the program, of another engine, or of filled stores
     assert spec.name == "night-run"
     assert spec.scale_value == Fraction(1, 8)
@@ -264,7 +265,8 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_there_is_another_value_for_every_setting() -> None:
     assert OTHER_VALUES.keys() == StudySettings.model_fields.keys() - {
-        "study", "engine", "online", "engine_settings", "libraries", "measure", "rate"
+        "study", "engine", "online", "engine_settings", "libraries", "measure", "rate",
+        "capacity",
     }  # fmt: skip
 
 
@@ -277,9 +279,25 @@ def test_only_the_budget_may_change_within_a_study(key: str) -> None:
 
 def test_another_way_of_measuring_is_another_study() -> None:
     usual = {"rocksdb": "11.8.1"}
-    asked = ({}, {"measure": "filled"}, {"rate": "40%"}, {"rate": 5000})
+    within = {"capacity": "write_p99_us <= 2000"}
+    asked = ({}, {"measure": "filled"}, {"rate": "40%"}, {"rate": 5000}, within)
     assert len({make_spec({**usual, **given}, "here").name for given in asked}) == len(asked)
     assert make_spec({**usual, "rate": "50%"}, "here") == make_spec(usual, "here")
+
+
+@pytest.mark.parametrize(
+    "capacity",
+    ["write_p99_us", "write_p99_us >= 5", "write_p99_us <= 0", "write_p99_us <= 2 * base",
+     "get_p99_us <= 5", "write_amp <= 5"],
+)  # fmt: skip
+def test_a_capacity_is_within_a_latency_of_the_workload(capacity: str) -> None:
+    with pytest.raises(UserError, match=r"capacity: .*write_p99_us"):
+        make_spec({"rocksdb": "11.8.1", "workload": "overwrite", "capacity": capacity}, "here")
+
+
+def test_a_filled_store_has_no_capacity() -> None:
+    with pytest.raises(UserError, match=r"capacity: .*running"):
+        make_spec({"workload": "fillrandom", "capacity": "write_p99_us <= 2000"}, "here")
 
 
 def test_a_screening_may_repeat_more_configs_more_often_while_it_goes_on() -> None:

@@ -40,10 +40,10 @@ from lsmtune.spec_defaults import (
     engine_problems,
     with_defaults,
 )
-from lsmtune.spec_measure import USUAL_RATE, check_measure
+from lsmtune.spec_measure import USUAL_RATE, check_measure, latency_limit
 from lsmtune.study_keys import DEFAULT_ENGINE, STUDY_KEYS, VERSION
 from lsmtune.tables import EngineSettings, Online, Screen, problem_text, study_name
-from lsmtune.trials import Base, Protocol, Running
+from lsmtune.trials import Base, LatencyLimit, Protocol, Running
 from lsmtune.units import (
     VERSION_FORM,
     is_version,
@@ -118,6 +118,9 @@ class StudySettings(BaseModel):
     )
     measure: Measure = Field(default="filled", description=STUDY_KEYS["measure"])
     rate: str | None = Field(default=None, description=STUDY_KEYS["rate"])
+    capacity: str | None = Field(
+        default=None, exclude_if=lambda text: text is None, description=STUDY_KEYS["capacity"]
+    )
     scale: str = Field(default="1/64", description=STUDY_KEYS["scale"])
     knobs: str = Field(default="", description=STUDY_KEYS["knobs"])
     objective: tuple[str, ...] = Field(default=(), description=STUDY_KEYS["objective"])
@@ -219,7 +222,8 @@ class StudySettings(BaseModel):
 
     @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
-        for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes", "given_rate"):
+        for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes", "given_rate",
+                     "latency_limit"):  # fmt: skip
             getattr(self, text)  # raises UserError if it is wrong
         if self.memory is not None:
             parse_size(self.memory, "memory")
@@ -268,8 +272,13 @@ class StudySettings(BaseModel):
             return None
         usual = Running(rate=None)
         window_s = self.protocol.window_s or usual.window_s
-        own_store = bool(self.new_store)
-        return usual.model_copy(update={"window_s": window_s, "new_store": own_store})
+        changes = {"window_s": window_s, "new_store": bool(self.new_store)}
+        return usual.model_copy(update={**changes, "within": self.latency_limit})
+
+    @property
+    def latency_limit(self) -> LatencyLimit | None:
+        """The latency that the capacity of a running store keeps."""
+        return None if self.capacity is None else latency_limit(self.capacity, self.workload)
 
     @property
     def clocked_s(self) -> float:

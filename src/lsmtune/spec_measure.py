@@ -1,5 +1,6 @@
 """How the trials of a study measure: a running store at a fixed rate, or a filled store."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,8 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.definitions import METRICS, RUNNING, canonical
 from lsmtune.study_keys import VERSION
-from lsmtune.workloads import WORKLOADS
+from lsmtune.trials import LatencyLimit
+from lsmtune.workloads import WORKLOADS, Workload
 
 if TYPE_CHECKING:
     from lsmtune.spec import StudySettings
@@ -24,6 +26,7 @@ _OF_RUNNING: Mapping[str, Any] = {
 varies less than one that fills a store, so fewer configs run again."""
 
 _WRITE_RATE = "write_rate_bytes_s"
+_NUMBER = re.compile(r"\s*\d{1,12}(?:\.\d{1,6})?\s*")
 _STYLE, _FIFO = "compaction_style", 2
 _BY_AGE = ("ttl_seconds", "periodic_compaction_seconds")
 
@@ -113,11 +116,29 @@ def check_measure(spec: "StudySettings", entry: EngineTraits) -> None:
             raise UserError(f'measure: "running" is not possible, use "filled": {reason}')
         _check_writer(spec)
         return
-    if spec.rate is not None:
-        raise UserError(
-            'rate: only a running store has a rate; remove rate, or set measure = "running"'
-        )
+    for key in ("rate", "capacity"):
+        if getattr(spec, key) is not None:
+            raise UserError(
+                f'{key}: only a running store has a {key}; remove {key}, or set measure = "running"'
+            )
     _check_names(spec)
+
+
+def latency_limit(text: str, load: Workload) -> LatencyLimit:
+    """Return the latency that a capacity keeps: `write_p99_us <= 2000`.
+
+    UserError if it is no latency of an operation of the workload, or no number.
+    """
+    kinds = load.definition.measured_kinds
+    names = [f"{kind}_{rank}_us" for kind in kinds for rank in ("p50", "p99", "p999", "p9999")]
+    name, relation, number = text.partition("<=")
+    name = canonical(name.strip())
+    if not relation or name not in names or not _NUMBER.fullmatch(number) or not float(number):
+        raise UserError(
+            f"capacity: {text!r} is not allowed; use METRIC <= NUMBER of microseconds, with one of "
+            f"these metrics: {', '.join(names)}"
+        )
+    return LatencyLimit(metric=name, most_us=float(number))
 
 
 def _check_writer(spec: "StudySettings") -> None:

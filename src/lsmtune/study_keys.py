@@ -37,6 +37,9 @@ STUDY_KEYS = {
     "workload that writes into an existing store, else filled.",
     "rate": "Rate of the operations on a running store: a share of what the baseline can take, "
     "e.g. 50%, or a number of operations per second. Default: 50%.",
+    "capacity": 'Latency that the capacity of a running store keeps, e.g. "write_p99_us <= 999". '
+    "The capacity is then the highest rate at which this holds. Each trial tries five rates. "
+    "Default: the capacity is the speed without a limit.",
     "scale": "Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, caches, "
     "files and levels by 64, not the number of records. Default: 1/64, or the smallest scale at "
     "which the baseline keeps exact sizes.",

@@ -159,6 +159,21 @@ class Base(BaseModel):
     versions: dict[str, "Base"] = {}
 
 
+RATES_TRIED, RATE_S = 5, 3.0
+"""Rates that the search for a capacity within a latency limit tries, and the seconds of each."""
+
+
+class LatencyLimit(BaseModel):
+    """The largest value of a latency metric, in microseconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    metric: str
+    most_us: PositiveFloat
+
+    def __str__(self) -> str:
+        return f"{self.metric} <= {self.most_us:g}"
+
+
 class Running(BaseModel):
     """Steps of a trial of a running store.
 
@@ -171,6 +186,7 @@ class Running(BaseModel):
     calm_s     seconds at the rate before the window
     window_s   seconds at the rate that are measured
     new_store  whether the config builds the store itself, because it cannot open the baseline's
+    within     latency that the capacity keeps; None: the capacity is the speed without a limit
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -180,11 +196,13 @@ class Running(BaseModel):
     calm_s: float = Field(default=2.0, ge=0)
     window_s: PositiveFloat = 6.0
     new_store: bool = False
+    within: LatencyLimit | None = Field(default=None, exclude_if=lambda limit: limit is None)
 
     @property
     def timed_s(self) -> float:
         """The time of the steps that the clock ends: all but the turn-over."""
-        return self.capacity_s + self.calm_s + self.window_s
+        tried = RATES_TRIED * (self.calm_s + RATE_S) if self.within else 0.0
+        return self.capacity_s + self.calm_s + self.window_s + tried
 
 
 class TrialSpec(BaseModel):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lsmtune.engines.rocksdb.bench import Part
-from lsmtune.engines.rocksdb.driver.running_plan import running_plan, template_plan
+from lsmtune.engines.rocksdb.driver.running_plan import rate_plan, running_plan, template_plan
 from lsmtune.trials import Protocol, Running
 from lsmtune.workloads import WORKLOADS, Records, Workload
 from lsmtune.workloads.records import RECORDS
@@ -173,3 +173,12 @@ def test_rates_are_those_of_the_shares(name: str) -> None:
     assert sum(definition.shares.values()) == pytest.approx(1)
     shares = {kind: definition.rates(10.0)[kind] / 10 for kind in definition.shares}
     assert shares == pytest.approx(dict(definition.shares))
+
+
+def test_another_rate_has_the_clients_of_the_window() -> None:
+    load = Workload(name="mix", num=1000, mix={"get": 0.5, "put": 0.5})
+    plan = rate_plan(part(load), STEPS, 250, Protocol(), TREE)
+    told = [phase.get("name", phase["do"]) for phase in plan["phases"]]
+    assert told == ["report", "settle", "calm", "report", "window", "report"]
+    at_rate = [one["per_second"] for one in plan["phases"][-2]["groups"]]
+    assert at_rate == [per_second / 4 for per_second in rates(load).values()]

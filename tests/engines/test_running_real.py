@@ -15,12 +15,13 @@ from fakes.rig import Rig
 from fakes.traces import processes_of
 from lsmtune.engines.base import Outcome, Watch
 from lsmtune.engines.libraries.installed import Installed
+from lsmtune.engines.rocksdb.driver import running_plan
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.statistics import parse_statistics
 from lsmtune.spec import StudySettings
 from lsmtune.system.host import free_bytes
-from lsmtune.trials import Running, Status
+from lsmtune.trials import LatencyLimit, Running, Status
 from lsmtune.workloads import Workload
 from robustness.user import disk
 
@@ -107,6 +108,18 @@ def test_without_a_rate_only_the_capacity_is_measured(newest: Rig) -> None:
     assert m.keys() >= OF_ALL
     assert not m.keys() & OF_THE_WINDOW
     assert m["capacity_ops_s"] > 100
+
+
+@pytest.mark.parametrize(("most_us", "keeps"), [(1e9, True), (0.001, False)])
+def test_the_capacity_within_a_latency(
+    most_us: float, keeps: bool, newest: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_plan, "RATE_S", 0.2)
+    within = LatencyLimit(metric="write_p50_us", most_us=most_us)
+    steps = Running(rate=None, capacity_s=0.5, calm_s=0, turn_over=0, within=within)
+    m = metrics(run(newest, steps=steps))
+    assert (m["capacity_ops_s"] > 100) == keeps
+    assert keeps or m["capacity_ops_s"] == 0
 
 
 def test_a_mix_has_a_read_cost(newest: Rig) -> None:

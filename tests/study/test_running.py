@@ -103,6 +103,17 @@ def test_a_given_rate_needs_no_run(home: Home) -> None:
         assert rates(study.trials()) == [777.0] * len(study.trials())
 
 
+def test_a_baseline_without_a_capacity_stops_the_study(home: Home) -> None:
+    def slow(spec: TrialSpec) -> TrialResult:
+        return measured(capacity_ops_s=0.0)
+
+    with (
+        pytest.raises(LsmtuneError, match="write_p99_us <= 20"),
+        opened(home, slow, capacity="write_p99_us <= 20") as study,
+    ):
+        run_search(study)
+
+
 def test_a_share(home: Home) -> None:
     with opened(home, rate="10%") as study:
         run_search(study)

@@ -14,7 +14,7 @@ FLAGS = {
     "workload": "--workload", "num": "--num", "engine": "--engine", "program": "--db-bench",
     VERSION: "--rocksdb", "library": "--library", "base": "--base", "family": "--family",
     "cache": "--cache",
-    "measure": "--measure", "rate": "--rate",
+    "measure": "--measure", "rate": "--rate", "capacity": "--capacity",
     "scale": "--scale", "knobs": "--knobs", "objective": "--objective", "limits": "--limit",
     "memory": "--memory", "deploy_cores": "--deploy-cores", "optimizer": "--optimizer",
     "warm_start": "--warm-start",

@@ -122,6 +122,7 @@ Records = Annotated[
 ]
 Measure = Annotated[str | None, key_flag("measure", metavar="running|filled", panel=_WORKLOAD)]
 Rate = Annotated[str | None, key_flag("rate", metavar="RATE", panel=_WORKLOAD)]
+Capacity = Annotated[str | None, key_flag("capacity", metavar="LIMIT", panel=_WORKLOAD)]
 Scale = Annotated[str | None, key_flag("scale", metavar="FRACTION", panel=_WORKLOAD)]
 
 Knobs = Annotated[str | None, key_flag("knobs", metavar="NAMES", panel=_GOAL)]

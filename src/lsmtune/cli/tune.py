@@ -13,6 +13,7 @@ from lsmtune.cli.flags import (
     Base,
     Budget,
     Cache,
+    Capacity,
     Certificates,
     DbBench,
     DeployCores,
@@ -79,6 +80,7 @@ def tune(
     num: Records = None,
     measure: Measure = None,
     rate: Rate = None,
+    capacity: Capacity = None,
     scale: Scale = None,
     knobs: Knobs = None,
     objective: Objectives = None,
@@ -123,7 +125,7 @@ def tune(
         "until": until, "deploy_cores": deploy_cores, "simplify": simplify, "limits": limit or None,
         "budget": budget, "warm_start": warm_start or None, "trials": trials, "program": program,
         "scale": scale, "optimizer": optimizer, "objective": objective or None, "knobs": knobs,
-        "measure": measure, "rate": rate,
+        "measure": measure, "rate": rate, "capacity": capacity,
         "new_store": new_store or None, "one_way": one_way or None,
     }  # fmt: skip
     request = Request(

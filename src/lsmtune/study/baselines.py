@@ -61,6 +61,12 @@ def find_rate(session: Session, config: Config) -> None:
     if is_share:
         runs = _capacity_runs(session, config)
         slowest = min(run.result.metrics["capacity_ops_s"] for run in runs)
+        if not slowest:
+            limit = session.spec.capacity
+            raise LsmtuneError(
+                f"the baseline keeps {limit} at no rate; start a study with a larger number in ",
+                Argument("capacity"),
+            )
         rate = float(f"{rate * slowest:.2g}")
     session.keep_rate(rate)
 

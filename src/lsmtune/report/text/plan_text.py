@@ -39,6 +39,8 @@ def measure_facts(spec: StudySettings, base: Settings) -> list[tuple[str, str]]:
         else f"{rate:,.0f} operations/s"
     )  # fmt: skip
     facts = [("measured", f"a running store at a fixed rate: {text}")]
+    if spec.latency_limit is not None:
+        facts.append(("", f"capacity: the highest rate at which {spec.latency_limit}"))
     if ages := without_effect(spec, base, entry.catalogue().defaults(1)):
         facts.append(("", f"{' and '.join(ages)} of the baseline do not act within seconds"))
     return facts

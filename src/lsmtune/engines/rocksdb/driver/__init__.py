@@ -20,7 +20,7 @@ from lsmtune.engines.rocksdb.driver.output import load_output, probe_output
 from lsmtune.engines.rocksdb.driver.plans import LOAD, endless_plan, load_plan, probe_plan
 from lsmtune.engines.rocksdb.driver.running import RunningTrial
 from lsmtune.engines.rocksdb.driver.running_metrics import RunningOutput
-from lsmtune.engines.rocksdb.driver.running_plan import running_plan, template_plan
+from lsmtune.engines.rocksdb.driver.running_plan import template_plan
 from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.engines.rocksdb.opener import Opener
 from lsmtune.engines.rocksdb.option_string import NOT_READ, option_string
@@ -34,7 +34,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_reader import read_log
-from lsmtune.trials import Base, Origin, Protocol, Running, Status, TrialSpec
+from lsmtune.trials import Base, Origin, Protocol, Status, TrialSpec
 from lsmtune.workloads import Workload
 
 __all__ = ["Driver", "LibraryRocksDB", "library_engine"]
@@ -239,10 +239,10 @@ class Driver:
         client.run_to_end("lsmtune stopped the driver while it built the store", limits)
 
     def run(
-        self, part: Part, steps: Running, tree: int, limits: Protocol, watch: Watch
+        self, part: Part, plan: Mapping[str, Any], limits: Protocol, watch: Watch
     ) -> RunningOutput:
-        """Carry out the steps of a trial on a copy of the store that the seed `tree` built."""
-        client = self._client(running_plan(part, steps, limits, tree), part)
+        """Carry out a plan of a trial of a running store on its copy."""
+        client = self._client(plan, part)
         what = "lsmtune stopped the driver in a trial of a running store"
         status, events = client.run_to_end(what, limits, watch)
         return RunningOutput(status, events, self._has_assertions)

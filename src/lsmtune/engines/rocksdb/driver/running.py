@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsmtune.engines.base import Places, Watch
+from lsmtune.engines.rocksdb.bench import Part
 from lsmtune.engines.rocksdb.driver.running_metrics import Files, measure
+from lsmtune.engines.rocksdb.driver.running_plan import rate_plan, running_plan
 from lsmtune.engines.rocksdb.read_back import read_back
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.engines.templates import MOST_RUNNING, Template, link_database
@@ -15,7 +17,7 @@ from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
 from lsmtune.system.workdir import workdir
-from lsmtune.trials import Base, Running, TrialSpec
+from lsmtune.trials import RATES_TRIED, Base, LatencyLimit, Running, TrialSpec
 
 if TYPE_CHECKING:
     from lsmtune.engines.rocksdb.driver import Driver
@@ -43,14 +45,34 @@ class RunningTrial(Trial):
         files = Files.before(self._database)
         spec, meter = self._spec, CpuMeter()
         part = self._part("running", spec.settings, spec.seed, self._database)
-        output = self._driver.run(part, self._steps, self._tree(), spec.protocol, watch)
+        plan = running_plan(part, self._steps, spec.protocol, self._tree())
+        output = self._driver.run(part, plan, spec.protocol, watch)
         others = meter.others_percent(output.exit.cpu_s)
         # Jobs that the end of the process stopped have no end in the LOG.
         log = read_log(read_lines(self._database / "LOG", []))
         as_run = read_back(self._catalogue, spec.settings, output.options, log.options)
         measurement = measure(spec.workload, output, log, files, as_run)
         metrics = {**measurement.metrics, "others_cpu_percent": others}
+        if self._steps.within is not None:
+            most = metrics["capacity_ops_s"]
+            metrics["capacity_ops_s"] = self._highest_rate(part, self._steps.within, most, watch)
         return measurement.model_copy(update={"metrics": metrics})
+
+    def _highest_rate(self, part: Part, limit: LatencyLimit, most: float, watch: Watch) -> float:
+        """Return the highest rate below `most` at which the limit held; 0 if it held at none.
+
+        It is a bisection: each rate that is tried halves the range that is left.
+        """
+        low, high, protocol = 0.0, most, self._spec.protocol
+        for _ in range(RATES_TRIED):
+            rate = (low + high) / 2
+            plan = rate_plan(part, self._steps, rate, protocol, self._tree())
+            output = self._driver.run(part, plan, protocol, watch)
+            if output.latency_us(limit.metric) <= limit.most_us:
+                low = rate
+            else:
+                high = rate
+        return low
 
     def leave_store(self, watch: Watch) -> None:
         """Leave a copy of the store that trials begin with."""

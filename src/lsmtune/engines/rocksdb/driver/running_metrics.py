@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, prod
+from math import ceil, inf, prod
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,11 @@ class RunningOutput:
     def options(self) -> str:
         """The OPTIONS file that RocksDB wrote when it opened the store."""
         return str(one(self.events, "opened")["options"])
+
+    def latency_us(self, metric: str) -> float:
+        """Return a latency of the window; infinite if no operation of its kind ended."""
+        operations = one(self.events, "run", WINDOW)["operations"]
+        return dict(_latencies(operations)).get(metric, inf)
 
     def step(self, phase: str, jobs: Iterable[Job]) -> "Step":
         """Return the run of that name; `jobs` are those of the whole trial."""

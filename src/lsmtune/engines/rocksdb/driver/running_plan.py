@@ -7,7 +7,7 @@ from lsmtune.engines.rocksdb.bench import Part
 from lsmtune.engines.rocksdb.driver.plans import run, settled, store
 from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.metrics.options_file import parse_options
-from lsmtune.trials import Protocol, Running
+from lsmtune.trials import RATE_S, Protocol, Running
 from lsmtune.workloads import PROBED, Records, Workload
 from lsmtune.workloads.key_values import UNIFORM, Json, group
 
@@ -54,13 +54,27 @@ def running_plan(part: Part, steps: Running, limits: Protocol, tree: int) -> Jso
     timed: Json = {"sample_ms": _SAMPLE_MS, "seconds": steps.capacity_s}
     phases += [run(CAPACITY, part.workload, _without_limit(part, tree), **timed), _REPORT]
     if steps.rate is not None:
-        phases.append(settled(limits))
-        for number, (name, seconds) in enumerate(((CALM, steps.calm_s), (WINDOW, steps.window_s))):
-            if seconds:
-                groups = list(_at_rate(part, steps.rate, tree, number))
-                timed = {"sample_ms": _SAMPLE_MS, "seconds": seconds}
-                phases += [run(name, part.workload, groups, **timed), _REPORT]
+        phases += _window(part, steps, steps.rate, limits, tree)
+    return _on_copy(part, phases)
+
+
+def rate_plan(part: Part, steps: Running, rate: float, limits: Protocol, tree: int) -> Json:
+    """Return the plan that measures the store at another rate, after the steps of a trial."""
+    short = steps.model_copy(update={"window_s": RATE_S})
+    return _on_copy(part, [_REPORT, *_window(part, short, rate, limits, tree)])
+
+
+def _on_copy(part: Part, phases: list[Json]) -> Json:
     return {"existing": True, **store(part.options, part.settings), "phases": phases}
+
+
+def _window(part: Part, steps: Running, rate: float, limits: Protocol, tree: int) -> Iterator[Json]:
+    yield settled(limits)
+    for number, (name, seconds) in enumerate(((CALM, steps.calm_s), (WINDOW, steps.window_s))):
+        if seconds:
+            groups = list(_at_rate(part, rate, tree, number))
+            yield run(name, part.workload, groups, sample_ms=_SAMPLE_MS, seconds=seconds)
+            yield _REPORT
 
 
 def _turned_over(part: Part, steps: Running, tree: int) -> Iterator[Json]:
