@@ -123,6 +123,9 @@ WORKLOAD_KEYS = {
     "warehouses": "Number of TPC-C warehouses, about 66 MB each.",
     "families": "Whether every table and index has its own column family.",
     "tables": "Number of tables of the sysbench workload.",
+    "transactions_s": "Transactions that arrive per second, whatever the store does. Latencies "
+    "then count from the arrival. Default: a client sends its next transaction when the last has "
+    "ended.",
 }
 """Keys of the table [workload]."""
 

@@ -44,6 +44,15 @@ def test_sysbenchs_own_loads_are_counted() -> None:
     assert sum(count for _, count in run.latencies["transaction"]) == 200
 
 
+def test_transactions_arrive_at_a_rate() -> None:
+    paced = OLTP.model_copy(update={"transactions_s": 70})
+    for command, at_rate in (("run", True), ("prepare", False)):
+        argv = sysbench_argv(paced, Path("socket"), command, 1)
+        assert ("--rate=70" in argv) == at_rate
+        free = sysbench_argv(OLTP, Path("socket"), command, 1)
+        assert [part for part in argv if part != "--rate=70"] == free
+
+
 @pytest.mark.parametrize("load", [TPCC, OLTP], ids=lambda load: load.name)
 @pytest.mark.parametrize("printed", ["", "sysbench 1.0.20\n", "FATAL: nothing\n"])
 def test_output_without_a_result_is_a_failed_trial(load: Workload, printed: str) -> None:

@@ -481,3 +481,14 @@ def test_rehearse_more_levels_finds_no_way_back(rig: Rig) -> None:
 def test_rehearse_a_file_that_the_server_refuses_is_a_failed_baseline(rig: Rig) -> None:
     with pytest.raises(TrialFailedError, match="unknown variable"):
         rehearsed(rig, {}, "[mysqld]\nnonsense=1\n")
+
+
+def test_transactions_arrive_at_a_rate(rig: Rig) -> None:
+    kept, impossible = (
+        rig.run(None, SMALL.model_copy(update={"transactions_s": rate}))
+        for rate in (100, 1_000_000)
+    )
+    assert kept.result.status is Status.COMPLETE, kept.result.reason
+    assert kept.result.metrics["throughput_ops_s"] < 130
+    assert impossible.result.status is Status.CRASHED
+    assert "rate" in str(impossible.result.reason)

@@ -135,7 +135,7 @@ class Tpcc(Tables):
 class Oltp(Tables):
     """A script that sysbench brings along."""
 
-    parameters = defaults(_SQL, tables=4)
+    parameters = defaults(_SQL, tables=4, transactions_s=None)
     of_records = defaults(threads=8, num=50_000)
     measured = ("transaction",)
     output = "histogram"

@@ -129,6 +129,11 @@ class Workload(BaseModel):
     )
     families: bool | None = Field(default=None, description=WORKLOAD_KEYS["families"])
     tables: int | None = Field(default=None, ge=1, le=1000, description=WORKLOAD_KEYS["tables"])
+    # Not in the JSON of studies without it, which older versions have stored.
+    transactions_s: int | None = Field(
+        default=None, ge=1, le=10**7, exclude_if=_is_none,
+        description=WORKLOAD_KEYS["transactions_s"],
+    )  # fmt: skip
 
     _own: Parameters | None = PrivateAttr(default=None)
 

@@ -184,6 +184,9 @@ def _size(load: Workload) -> tuple[str, ...]:
 
 
 def _ends(load: Workload, *, endless: bool) -> tuple[str, ...]:
+    if load.transactions_s is not None:
+        free = load.model_copy(update={"transactions_s": None})
+        return (f"--rate={load.transactions_s}", *_ends(free, endless=endless))
     if endless:
         return _ENDLESS
     if is_of_records(load) or load.definition_of(Sql).output == "lookups":

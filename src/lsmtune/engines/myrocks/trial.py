@@ -186,7 +186,8 @@ class Trial:
         indexed_last = is_of_sysbench(load)
         leveled = dict.fromkeys(styles, _LEVELED) if indexed_last else {}
         operations = self._warming_operations()
-        warming = load.model_copy(update={"operations": operations, "duration_s": None})
+        changes = {"operations": operations, "duration_s": None, "transactions_s": None}
+        warming = load.model_copy(update=changes)
         install(files)
         with running(self._program, files, self._variables(settings | leveled)) as server:
             server.query(f"CREATE DATABASE {DATABASE}")

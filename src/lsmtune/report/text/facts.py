@@ -55,6 +55,7 @@ _PARAMETERS = {
     "direct_reads": "direct reads, without the page cache",
     "get_percent": "share of gets (%)",
     "write_rate_bytes_s": "write rate",
+    "transactions_s": "transactions per second",
 }
 
 
