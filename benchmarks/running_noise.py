@@ -11,8 +11,11 @@ results/read_counts.json. A run takes about 20 s on two cores. Nothing else may 
 
 import argparse
 import json
+from collections.abc import Mapping
 
 from running import RESULTS, WORKLOADS, add_row, bed, deviation, rounded, rows
+
+from lsmtune.study.runner import DISTURBED_PERCENT
 
 ROWS, SUMMARY, FILLED = (
     RESULTS / name for name in ("running_noise.jsonl", "running_noise.json", "read_counts.json")
@@ -34,9 +37,15 @@ def measure(name: str, wanted: int, records: int) -> None:
     with bed(WORKLOADS[name], records) as one:
         rate = done[0]["rate"] if done else one.half_rate()
         for run in range(len(done) + 1, wanted + 1):
-            found = one.run(one.space.default(), run, one.at(rate)).metrics
+            while is_disturbed(found := one.run(one.space.default(), run, one.at(rate)).metrics):
+                print(f"{name}, run {run}: other programs used the CPU; it runs again", flush=True)
             row = {"workload": name, "records": records, "run": run, "rate": rate}
             add_row(ROWS, {**row, "metrics": rounded(found)})
+
+
+def is_disturbed(metrics: Mapping[str, float]) -> bool:
+    """Return whether a study would repeat the run, because other programs used the CPU."""
+    return metrics["others_cpu_percent"] > DISTURBED_PERCENT
 
 
 def summary() -> dict[str, object]:
