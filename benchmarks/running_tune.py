@@ -14,8 +14,8 @@ Nothing else may run on the machine; with --accept-noise, disturbed runs count.
 
 import argparse
 import json
-import time
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,13 @@ SIDES = ("baseline", "filled", "running")
 
 def tuned(home: Path, study: str, seed: int, **more: Any) -> dict[str, Any]:
     """Tune with a seed; return the claim, what is better and worse, the changes, the time."""
-    started = time.monotonic()
     result = lsmtune.tune(**MAKE_TUNE, seed=seed, home=home, study=study, **more)
-    took_s = time.monotonic() - started
     claim = result.claim
     with Home(home, create=False) as opened:
         record = read_record(opened, study)
         winner, runs = record.history.winner(), record.history.runs
+        begin, end = (datetime.fromisoformat(run.started_at) for run in (runs[0], runs[-1]))
+        took_s = (end - begin).total_seconds() + runs[-1].duration_s
     ratios = {} if claim.verdict is None else claim.verdict.ratios
     return {
         "study": study,
@@ -52,7 +52,7 @@ def tuned(home: Path, study: str, seed: int, **more: Any) -> dict[str, Any]:
                    for name, one in ratios.items()},
         "limits": {} if claim.verdict is None else
                   {check.limit: check.state for check in claim.verdict.limits},
-        "changes": {change.name: change.value for change in claim.changes},
+        "changes": {change.knob.name: change.best for change in claim.changes},
         "rehearsed": claim.rehearsal and claim.rehearsal.passed,
         "values": None if winner is None else dict(winner.trial.config),
     }  # fmt: skip

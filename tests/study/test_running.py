@@ -18,6 +18,7 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.api.resolve import Resolved
 from lsmtune.api.run_time import expected_run_time, runs
 from lsmtune.api.tune import tune
+from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.errors import LsmtuneError, UserError
@@ -95,6 +96,8 @@ def test_the_run_that_finds_the_rate_is_shown_but_not_judged(home: Home) -> None
     assert [trial.value for trial in view.trials if trial.role is Role.RATE] == [None]
     assert render_page(view)
     assert claim_of(view).status == "not verified"
+    for command in (["show", "s"], ["trials", "s"], ["trials", "s", "--csv"], ["report", "s"]):
+        assert run([*command, "--home", str(home.path)]) == 0, command
 
 
 def test_a_given_rate_needs_no_run(home: Home) -> None:

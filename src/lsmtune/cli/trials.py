@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from lsmtune.api.study_result import TrialView
 
 _ROLES = {
-    "base": "baseline", "trial": "trial", "repeat": "repeat", "shared": "shared",
-    "online": "online", "simplify": "fewer changes", "verify_base": "verify baseline",
+    "rate": "capacity", "base": "baseline", "trial": "trial", "repeat": "repeat",
+    "shared": "shared", "online": "online", "simplify": "fewer changes", "verify_base": "verify baseline",
     "verify_best": "verify winner", "verify_raw": "verify all changes",
 }  # fmt: skip
 """Words of the table; --json, --jsonl and --csv print the stored values."""

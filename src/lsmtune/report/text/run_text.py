@@ -18,7 +18,6 @@ from lsmtune.units import format_bytes, format_duration
 _PHASES = {
     Role.RATE: "finding the rate: how much the baseline can take",
     Role.BASE: "measuring the baseline",
-    Role.RATE: "measuring what the baseline can take",
     Role.TRIAL: "running the trials",
     Role.REPEAT: "repeating the best configs",
     Role.SHARED: "checking whether trials may run at the same time",
