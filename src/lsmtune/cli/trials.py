@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 _ROLES = {
     "rate": "capacity", "base": "baseline", "trial": "trial", "repeat": "repeat",
-    "shared": "shared", "online": "online", "simplify": "fewer changes", "verify_base": "verify baseline",
-    "verify_best": "verify winner", "verify_raw": "verify all changes",
+    "shared": "shared", "online": "online", "simplify": "fewer changes",
+    "verify_base": "verify baseline", "verify_best": "verify winner",
+    "verify_raw": "verify all changes",
 }  # fmt: skip
 """Words of the table; --json, --jsonl and --csv print the stored values."""
 
