@@ -12,26 +12,18 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "simplify": ("simplify", "Take back changes of the winner that do not matter."),
         "report": ("report", "Write an HTML page about one or several studies."),
         "export": ("export", "Write the file to deploy, or the file that undoes the change."),
-        "rehearse": (
-            "rehearse", "Try the file to deploy, and its undo, on a copy of your store.",
-        ),
+        "rehearse": ("rehearse", "Try the file to deploy, and its undo, on a copy of your store."),
         "dashboard": ("dashboard", "Write a study for Optuna's dashboard."),
     },
-    "Understand a LOG": {
-        "inspect": ("inspect", "Report what slows a store down, from its LOG."),
-    },
+    "Understand a LOG": {"inspect": ("inspect", "Report what slows a store down, from its LOG.")},
     "Study": {
         "screen": ("screen", "Measure many configs, to find the knobs that matter."),
         "importance": ("importance", "Rank the knobs by their effect on each metric."),
         "sweep": ("sweep", "Measure all combinations of knob values that you list."),
         "reproduce": ("reproduce", "Run a published study again and compare the numbers."),
     },
-    "Predict": {
-        "simulate": ("simulate", "Predict runs with the simulator, without RocksDB."),
-    },
-    "Compare": {
-        "compare": ("compare", "Compare optimizers at equal budgets."),
-    },
+    "Predict": {"simulate": ("simulate", "Predict runs with the simulator, without RocksDB.")},
+    "Compare": {"compare": ("compare", "Compare optimizers at equal budgets.")},
     "Set up": {
         "doctor": ("doctor", "Check this machine, and print how to fix what is missing."),
         "engines": ("engines", "List the installed versions of RocksDB, or install one."),
