@@ -20,6 +20,7 @@ from reference_python import python
 from lsmtune.analysis.inspect.facts import NAMES
 from lsmtune.api import workloads as api_workloads
 from lsmtune.api.schema import study_schema
+from lsmtune.cli.commands import COMMANDS
 from lsmtune.cli.main import app
 from lsmtune.limits import Measure, default_limits
 from lsmtune.metrics.definitions import METRICS, Metric
@@ -55,10 +56,6 @@ _MANY = 12
 def commands() -> str:
     """Return the page of all commands, in the groups of the help."""
     program = typer.main.get_command(app)
-    groups: dict[str, list[str]] = {}
-    for name, command in program.commands.items():
-        panel = getattr(command, "rich_help_panel", None)
-        groups.setdefault(panel if isinstance(panel, str) else "Commands", []).append(name)
     lines = [
         "# Commands",
         "",
@@ -67,10 +64,10 @@ def commands() -> str:
         "same [exit codes and kind of JSON](exit-codes-and-json.md).",
         "",
     ]
-    for group, names in groups.items():
+    for group, names in COMMANDS.items():
         links = ", ".join(f"[{name}](#{name})" for name in names)
         lines.append(f"- {group}: {links}")
-    for name in (name for names in groups.values() for name in names):
+    for name in program.commands:
         lines += ["", *_command(name, program.commands[name])]
     return "\n".join(lines) + "\n"
 

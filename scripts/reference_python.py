@@ -106,7 +106,8 @@ def _class(name: str, kind: Any) -> Iterator[str]:
         yield ""
     if name not in _WITH_METHODS:
         return
-    for member, value in vars(kind).items():
+    members = {name: each for one in reversed(kind.__mro__) for name, each in vars(one).items()}
+    for member, value in members.items():
         if not member.startswith("_") and inspect.isfunction(value) and inspect.getdoc(value):
             yield from _function(f"{name}.{member}", value, "####")
 

@@ -114,7 +114,7 @@ def _quick_commands() -> Iterator[None]:
         patch.setattr("lsmtune.study.host_checks._QUIET_S", 0.01)
         # Where other work slows a command down, it would print what it is doing.
         patch.setattr(
-            "lsmtune.cli.progress.TerminalObserver.working.__wrapped__.__defaults__", (3600.0,)
+            "lsmtune.cli.slow_work.TerminalProgress.working.__wrapped__.__defaults__", (3600.0,)
         )
         patch.setattr("typer.main.get_command", cache(partial(_built, typer.main.get_command)))
         yield

@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "lsmtune"
 
 FLOORS: dict[str, int] = {
     "lsmtune": 0, "errors": 0, "units": 0, "stats": 0, "reading": 0, "system": 0,
-    "study_keys": 0, "entries": 0,
+    "study_keys": 0, "entries": 0, "progress": 0,
     "knobs": 1, "workloads": 1, "metrics": 1, "learning": 1,
     "records": 2, "simulator": 2,
     "engines": 3, "optimizers": 3, "store": 3,
@@ -47,7 +47,7 @@ ROOM_OF_MODULE = {
     "rescale_published": "records",
     "study_keys": "study_keys", "host_levels": "records", "own_tables": "records",
     "entries": "entries", "engine_traits": "records", "described": "records",
-    "store_rehearsal": "records",
+    "store_rehearsal": "records", "progress": "progress",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
 
@@ -72,7 +72,7 @@ MACHINE = re.compile(
 )
 """What starts or ends processes, or deletes: for the room `system` alone."""
 
-COMMANDS_IMPORT = ("__version__", "api", "cli", "errors", "report.text", "units")
+COMMANDS_IMPORT = ("__version__", "api", "cli", "errors", "progress", "report.text", "units")
 """What the command line may import of lsmtune: `api` works, the texts put records into words."""
 
 COMMANDS_IMPORT_TOO = dict.fromkeys(

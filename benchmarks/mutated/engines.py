@@ -20,6 +20,7 @@ from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.simulated.engine import Simulated
 from lsmtune.engines.tikv import measure, status
 from lsmtune.engines.tikv import options as tikv
+from lsmtune.engines.tikv.base_files import parse_file
 from lsmtune.engines.tikv.status import StatusServer
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import load
@@ -114,7 +115,7 @@ def _tikv_toml(data: bytes, folder: Path) -> None:
     path = write_file(data, folder, "tikv.toml")
     text = read_text(path, f"base: {path}")
     store = tikv.of_store(text, "base")
-    tikv.read_settings(load("tikv"), tikv.parse_file(store, "base"))
+    tikv.read_settings(load("tikv"), parse_file(store, "base"))
     tikv.with_store(text, tikv.of_store(TIKV_TOML, "base"))
     tikv.with_store(TIKV_TOML, store)
 

@@ -279,11 +279,11 @@ ENGINES: Entries[Any] = Entries(
     "lsmtune.engines",
     "engine",
     {
-        "rocksdb": "lsmtune.engines.rocksdb:ROCKSDB",
-        "myrocks": "lsmtune.engines.myrocks:MYROCKS",
-        "embedded": "lsmtune.engines.embedded:EMBEDDED",
-        "tikv": "lsmtune.engines.tikv:TIKV",
-        "simulated": "lsmtune.engines.simulated:SIMULATED",
+        "rocksdb": "lsmtune.engines.rocksdb.entry:ROCKSDB",
+        "myrocks": "lsmtune.engines.myrocks.entry:MYROCKS",
+        "embedded": "lsmtune.engines.embedded.entry:EMBEDDED",
+        "tikv": "lsmtune.engines.tikv.entry:TIKV",
+        "simulated": "lsmtune.engines.simulated.entry:SIMULATED",
     },
     "lsmtune.engines.entry:checked_entry",
 )

@@ -11,7 +11,7 @@ from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.analysis.inspect.study import study_files, tuned_family
-from lsmtune.api.inspect import study_of
+from lsmtune.api.inspect_study import study_of
 from lsmtune.cli.main import run
 from lsmtune.errors import UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary

@@ -15,7 +15,7 @@ from fakes.rig import Rig
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.analysis.inspect.study import study_files
-from lsmtune.api.inspect import study_of
+from lsmtune.api.inspect_study import study_of
 from lsmtune.metrics.families import FamilySum
 from lsmtune.spec import make_spec
 from lsmtune.trials import Status

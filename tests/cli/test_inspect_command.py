@@ -3,6 +3,8 @@
 import csv
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,11 @@ LEVEL, UNIVERSAL = (
 )
 
 MYROCKS = str(CAPTURED / "myrocks-6.29-tpcc-universal.LOG.gz")
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MOST_MODULES = 120
+UNNEEDED = {"numpy", "scipy", "plotly", "tomlkit", "psutil", "lsmtune.spec", "lsmtune.store",
+            "lsmtune.study", "lsmtune.optimizers", "lsmtune.workloads"}  # fmt: skip
 
 
 @pytest.fixture
@@ -36,6 +43,22 @@ def test_one_log_is_told_in_full(
     labels = ("   try first: ", "   cost: ", "restart", "   options to check: ")
     assert {told.count(label) for label in labels} == {3}
     assert "   try first: raise max_background_jobs " in told
+
+
+@pytest.mark.parametrize("name", ["LOG.gz", "OPTIONS"])
+def test_only_what_is_needed_is_imported(name: str) -> None:
+    code = (
+        "import sys\nfrom lsmtune.cli.main import run\nassert run(sys.argv[1:]) == 0\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "inspect", str(EXAMPLES / name)],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    loaded = done.stderr.split()
+    own = [module for module in loaded if module.partition(".")[0] == "lsmtune"]
+    assert 0 < len(own) <= MOST_MODULES
+    assert not UNNEEDED & {*loaded}
 
 
 def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:

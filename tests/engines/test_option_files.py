@@ -7,7 +7,8 @@ import pytest
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base_files import BaseFile
-from lsmtune.engines.option_files import file_kind, foreign_kind, read_base
+from lsmtune.engines.option_files import OF_ENGINES, file_kind, foreign_kind
+from lsmtune.engines.read_base import read_base
 from lsmtune.engines.registry import entry_of
 from lsmtune.errors import UserError
 from lsmtune.metrics.options_file import parse_options
@@ -23,6 +24,10 @@ TEXTS = {
 }
 READ_BY = {"OPTIONS file": "rocksdb", "options string": "rocksdb", "my.cnf": "myrocks",
            "tikv.toml": "tikv"}  # fmt: skip
+
+
+def test_the_kinds_are_those_of_the_entries() -> None:
+    assert set(OF_ENGINES) == {f for name in ENGINES.built_in for f in entry_of(name).base_files}
 
 
 @pytest.mark.parametrize("kind", TEXTS)

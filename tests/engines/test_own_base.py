@@ -8,7 +8,7 @@ import pytest
 
 from fakes.rig import Rig
 from lsmtune.engines.base import TrialFailedError
-from lsmtune.engines.option_files import read_base
+from lsmtune.engines.read_base import read_base
 from lsmtune.engines.rocksdb.options import (
     check_possible,
     merged_options,

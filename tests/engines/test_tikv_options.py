@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from fakes.fake_tikv import DEFAULTS
 from fakes.tikv_site import FILE
+from lsmtune.engines.tikv.base_files import flat, parse_file
 from lsmtune.engines.tikv.options import (
     as_run,
     as_told,
     edited,
-    flat,
     of_store,
-    parse_file,
     read_settings,
     value_of,
     with_store,

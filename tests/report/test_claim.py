@@ -33,7 +33,7 @@ from lsmtune.report.export_notes import export_notes
 from lsmtune.report.page import render_page
 from lsmtune.report.text.claim_text import claim_text, metric_cells
 from lsmtune.report.text.headline_text import MAX_WORDS, headline_of, percent
-from lsmtune.report.text.words import label
+from lsmtune.report.text.metric_words import label
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import LimitCheck, Pair, State
 

@@ -13,7 +13,8 @@ from lsmtune.report.study_facts import study_facts
 from lsmtune.report.text.claim_text import claim_text
 from lsmtune.report.text.facts import workload_text
 from lsmtune.report.text.headline_text import headline_of
-from lsmtune.report.text.words import Ratio, label, number, quantity
+from lsmtune.report.text.metric_words import Ratio, label
+from lsmtune.report.text.words import number, quantity
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Workload
 

@@ -14,7 +14,7 @@ from lsmtune.report.study_document import show_document
 from lsmtune.report.text.answers import answers
 from lsmtune.report.text.claim_text import claim_text
 from lsmtune.report.text.headline_text import headline_of
-from lsmtune.report.text.words import label
+from lsmtune.report.text.metric_words import label
 
 DEAR = {"write_p999_us": 1.8, "peak_space_bytes": 1.4, "get_p99_us": 1.3, "write_p50_us": 1.2}
 OPEN = {"scan_p50_us": 1.1, "get_missing_p50_us": 1.12}

@@ -11,7 +11,8 @@ from lsmtune.engines.base import LiveEngine
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.types import Config
 from lsmtune.report.text.baseline_text import baseline_lines, online_lines
-from lsmtune.report.text.words import Ratio, counted, option_value
+from lsmtune.report.text.metric_words import Ratio
+from lsmtune.report.text.words import counted, option_value
 from lsmtune.store.home import Home
 from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.observer import Observer

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from lsmtune.api.inspect import Compared
+from lsmtune.api.inspect_compared import Compared
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.report.text.compared_words import (
     METRIC_HEADS,

@@ -90,30 +90,38 @@ def inspect(
     compares the LOGs in columns.
     """
     from lsmtune.api import inspect as api
-    from lsmtune.cli.before_after_lines import MOST_OPTION_ROWS, compared_lines
     from lsmtune.cli.inspect_lines import inspect_lines
-    from lsmtune.cli.progress import TerminalObserver
+    from lsmtune.cli.slow_work import TerminalProgress
 
-    watch = TerminalObserver()
+    watch = TerminalProgress()
     found, later = api.read_sides(logs, after or [], rolled=rolled, family=family, observer=watch)
     if compare or after:
+        from lsmtune.api import inspect_compared
+        from lsmtune.cli.before_after_lines import MOST_OPTION_ROWS, compared_lines
+
         _check_only_compared(csv, to_study)
-        compared = api.compared(found, later)
+        compared = inspect_compared.compared(found, later)
         if page is not None:
-            api.write_compared_page(page, compared, [*found, *later], watch)
+            inspect_compared.write_compared_page(page, compared, [*found, *later], watch)
         if as_json:
-            print_json(api.compared_document(compared))
+            print_json(inspect_compared.compared_document(compared))
             return
         say_all(compared_lines(compared, None if verbose else MOST_OPTION_ROWS))
         if page is not None:
             say(f"written: {page}")
         return
     if page is not None:
-        api.write_page(page, found, watch)
+        from lsmtune.api.inspect_files import write_page
+
+        write_page(page, found, watch)
     if csv is not None:
-        say_written(api.write_tables(csv, found))
+        from lsmtune.api.inspect_files import write_tables
+
+        say_written(write_tables(csv, found))
     if to_study is not None:
-        made = api.study_of(to_study, found)
+        from lsmtune.api.inspect_study import study_of
+
+        made = study_of(to_study, found)
         say_written(made.write(to_study))
         for remark in made.remarks:
             note(remark)

@@ -2,40 +2,14 @@
 
 import signal
 import sys
-from collections.abc import Callable
 from types import FrameType
 from typing import Annotated, NoReturn
 
 import typer
 from typer.exceptions import TyperException
 
-from lsmtune.cli import (
-    compare,
-    dashboard,
-    doctor,
-    engines,
-    export,
-    hosts,
-    importance,
-    inspect,
-    lists,
-    rehearse,
-    report,
-    reproduce,
-    schema,
-    screen,
-    show,
-    simplify,
-    simulate,
-    studies,
-    sweep,
-    trials,
-    tune,
-    verify,
-    worker,
-)
 from lsmtune.cli.output import check_output, note, say_all
-from lsmtune.cli.program import Command, Program, usage_message
+from lsmtune.cli.program import Program, usage_message
 from lsmtune.cli.tables import paragraph
 from lsmtune.errors import LsmtuneError, Message, UserError
 
@@ -43,49 +17,6 @@ _DONE, _FAILED, _WRONG_USE = 0, 1, 2
 _TYPER_INTERRUPTED = 130
 """The exit code that newer versions of Typer return for a KeyboardInterrupt."""
 _HELP_WIDTH = 100
-
-_COMMANDS: dict[str, tuple[tuple[Callable[..., None], str], ...]] = {
-    "Tune": (
-        (tune.tune, "Find better options, verify the gain, write the file to deploy."),
-        (show.show, "Show the result of a study."),
-        (trials.trials, "List the trials of a study."),
-        (studies.studies, "List the studies of a home folder."),
-        (studies.rename, "Rename a study."),
-        (studies.delete, "Delete the runs of a study."),
-        (verify.verify, "Measure the winner against the baseline in new runs."),
-        (simplify.simplify, "Take back changes of the winner that do not matter."),
-        (report.report, "Write an HTML page about one or several studies."),
-        (export.export, "Write the file to deploy, or the file that undoes the change."),
-        (rehearse.rehearse, "Try the file to deploy, and its undo, on a copy of your store."),
-        (dashboard.dashboard, "Write a study for Optuna's dashboard."),
-    ),
-    "Understand a LOG": (
-        (inspect.inspect, "Report what slows a store down, from its LOG."),
-    ),
-    "Study": (
-        (screen.screen, "Measure many configs, to find the knobs that matter."),
-        (importance.importance, "Rank the knobs by their effect on each metric."),
-        (sweep.sweep, "Measure all combinations of knob values that you list."),
-        (reproduce.reproduce, "Run a published study again and compare the numbers."),
-    ),
-    "Predict": (
-        (simulate.simulate, "Predict runs with the simulator, without RocksDB."),
-    ),
-    "Compare": (
-        (compare.compare, "Compare optimizers at equal budgets."),
-    ),
-    "Set up": (
-        (doctor.doctor, "Check this machine, and print how to fix what is missing."),
-        (engines.engines, "List the installed versions of RocksDB, or install one."),
-        (lists.knobs, "List the knobs of an engine."),
-        (lists.workloads, "List the workloads."),
-        (lists.optimizers, "List the optimizers."),
-        (hosts.hosts, "Set up many hosts: certificates, scheduler, list of hosts."),
-        (worker.worker, "Run the trials that a scheduler gives to this host."),
-        (schema.schema, "Print the JSON schema of study files, for editors."),
-    ),
-}  # fmt: skip
-"""The commands by topic, in the order of the help, each with its short help."""
 
 app = typer.Typer(
     cls=Program,
@@ -96,9 +27,6 @@ app = typer.Typer(
     epilog="`lsmtune COMMAND -h` explains a command. `lsmtune --install-completion` sets up "
     "completion with the Tab key in your shell (bash, zsh, fish).",
 )
-for _topic, _commands in _COMMANDS.items():
-    for _function, _short in _commands:
-        app.command(cls=Command, short_help=_short, rich_help_panel=_topic)(_function)
 
 
 def _print_version(value: bool) -> None:

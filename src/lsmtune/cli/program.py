@@ -1,11 +1,16 @@
 """The group of all commands: help by topic, and the nearest right word for a wrong one."""
 
 import re
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from lsmtune.api.flags import check_values
+from lsmtune.cli.commands import COMMANDS
 from lsmtune.errors import UserError, allowed_text, unknown_word
 
 _COMMAND_WIDTH = 12
@@ -13,8 +18,6 @@ _OTHER = "Options"
 _WRONG_VALUE = re.compile(r"Invalid value for '?(.+?)'?(?: / .+)?: (.*)")
 _MISSING = re.compile(r"Missing (argument|option) '([^' ]+).*?'(?: / '[^']*')*\.?(?: (.*))?")
 _NO_CHOICE = re.compile(r"'(.*)' is not one of .*")
-_ONE_LINE = 200
-"""More characters than any short help has, so that none is cut."""
 
 
 class Command(TyperCommand):
@@ -49,8 +52,42 @@ class Command(TyperCommand):
                 formatter.write_dl(groups[title])
 
 
+class Commands(Mapping[str, Any]):
+    """The commands by name. Each is imported and made when it is asked for."""
+
+    def __init__(self) -> None:
+        """Take the rows of all topics."""
+        self._rows = {name: row for rows in COMMANDS.values() for name, row in rows.items()}
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the command of that name; KeyError if there is none."""
+        if name not in self._made:
+            module, short_help = self._rows[name]
+            function = getattr(import_module(f"lsmtune.cli.{module}"), name)
+            alone = typer.Typer(
+                add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+            )
+            alone.command(cls=Command, short_help=short_help)(function)
+            self._made[name] = get_command(alone)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names in the order of the help."""
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        """Return the number of commands."""
+        return len(self._rows)
+
+
 class Program(TyperGroup):
-    """The commands of lsmtune; `rich_help_panel` of a command names its topic."""
+    """All commands of lsmtune."""
+
+    def __init__(self, **given: Any) -> None:
+        """Take what Typer gives, and the commands."""
+        super().__init__(**given)
+        self.commands: Any = Commands()
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options of the program; a flag that is not given is False.
@@ -65,16 +102,12 @@ class Program(TyperGroup):
         return params
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands below the topics, in the order in which they were added."""
-        topics: dict[str, list[tuple[str, str]]] = {}
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            topic = str(command.rich_help_panel)
-            text = command.get_short_help_str(_ONE_LINE)
-            topics.setdefault(topic, []).append((name.ljust(_COMMAND_WIDTH), text))
-        for topic, rows in topics.items():
+        """Write the commands below their topics; this imports none of them."""
+        for topic, rows in COMMANDS.items():
             with formatter.section(topic):
-                formatter.write_dl(rows)
+                formatter.write_dl(
+                    [(name.ljust(_COMMAND_WIDTH), text) for name, (_, text) in rows.items()]
+                )
 
     def resolve_command(self, ctx: Any, args: Any) -> Any:
         """Return the command that the arguments name; UserError for an unknown one."""

@@ -61,7 +61,7 @@ def trials(
 
 
 def _table(trials: "Sequence[TrialView]") -> list[str]:
-    from lsmtune.report.text.words import status_text
+    from lsmtune.report.text.metric_words import status_text
 
     has_hosts = len({trial.host for trial in trials}) > 1
     is_online = any(t.role.value == "online" for t in trials)

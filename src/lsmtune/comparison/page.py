@@ -11,7 +11,8 @@ from lsmtune.report.markup import Html, element, items, nowrap, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.text.facts import workload_text
-from lsmtune.report.text.words import Ratio, counted, listed, unbroken
+from lsmtune.report.text.metric_words import Ratio
+from lsmtune.report.text.words import counted, listed, unbroken
 from lsmtune.spec import StudySettings
 
 _HEIGHT_PX = 360

@@ -1,18 +1,20 @@
-"""Kinds of files with options: which engine reads which kind, and those of other programs."""
+"""Kinds of files with options: those of lsmtune's engines, and those of other programs."""
 
 import re
 from collections.abc import Iterable
 
-from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base_files import BaseFile
-from lsmtune.engines.entry import EngineEntry
-from lsmtune.engines.registry import entry_of, usable_entries
-from lsmtune.errors import Argument, LsmtuneError, UserError
+from lsmtune.engines.myrocks.base_files import BASE_FILES as _OF_MYROCKS
+from lsmtune.engines.rocksdb.base_files import BASE_FILES as _OF_ROCKSDB
+from lsmtune.engines.tikv.base_files import BASE_FILES as _OF_TIKV
+from lsmtune.errors import LsmtuneError
 
+OF_ENGINES = (*_OF_ROCKSDB, *_OF_MYROCKS, *_OF_TIKV)
+"""The kinds that the engines of lsmtune read."""
 _ROCKSDB_TABLE = re.compile(r"^\s*\[rocksdb\]", re.MULTILINE)
 _LINE_OF_LOG = re.compile(r"^\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d", re.MULTILINE)
-_LOG = BaseFile("LOG", lambda text: _LINE_OF_LOG.search(text) is not None, rank=1)
-_UNREAD = (BaseFile("arangod.conf", lambda text: _ROCKSDB_TABLE.search(text) is not None), _LOG)
+LOG = BaseFile("LOG", lambda text: _LINE_OF_LOG.search(text) is not None, rank=1)
+_UNREAD = (BaseFile("arangod.conf", lambda text: _ROCKSDB_TABLE.search(text) is not None), LOG)
 """Kinds that no engine reads."""
 _FOREIGN: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^\s*pebble_version\s*=", re.MULTILINE),
@@ -36,13 +38,15 @@ def file_kind(text: str) -> str | None:
 
     The kinds are those of the engines of lsmtune, "LOG" and "arangod.conf".
     """
-    kind = _kind(text, [entry_of(name) for name in ENGINES.built_in])
+    kind = kind_among(text, OF_ENGINES)
     return None if kind is None else kind.name
 
 
-def _kind(text: str, entries: Iterable[EngineEntry]) -> BaseFile | None:
-    """Return the kind of a text; of kinds with the same rank, the first one."""
-    kinds = [kind for entry in entries for kind in entry.base_files]
+def kind_among(text: str, kinds: Iterable[BaseFile]) -> BaseFile | None:
+    """Return the kind of a text, one of these or of those that no engine reads; None if unknown.
+
+    Of kinds with the same rank it is the first one.
+    """
     ranked = sorted([*kinds, *_UNREAD], key=lambda kind: kind.rank)
     return next((kind for kind in ranked if _is_of(kind, text)), None)
 
@@ -63,37 +67,3 @@ def foreign_kind(text: str) -> str | None:
     kvrocks.conf.
     """
     return next((told for sign, told in _FOREIGN if sign.search(text)), None)
-
-
-def read_base(text: str, path: str, engine: str) -> tuple[str, tuple[str, ...]]:
-    """Return a baseline as its engine gets it, and remarks about it.
-
-    UserError if the engine reads no file, or if the file is of a kind that it does not read.
-    """
-    own = entry_of(engine)
-    if not own.base_files:
-        raise UserError(f"base: not used by engine {engine}; remove base")
-    entries = [own, *(entry_of(name) for name in ENGINES.built_in if name != engine)]
-    kind = _kind(text, entries)
-    if kind is None:  # maybe a file of another package, which is imported only for the message
-        entries = list(usable_entries())
-        kind = _kind(text, entries)
-    if kind is None:
-        if (told := foreign_kind(text)) is not None:
-            raise UserError(f"base: {path}: {told}")
-        return text, ()
-    if kind is _LOG:
-        raise UserError(
-            f"base: {path}: this file is a LOG; `lsmtune inspect {path} --to-study FILE` writes a "
-            "study with the options of the LOG"
-        )
-    if kind in own.base_files:
-        return kind.read(text, path)
-    which = f"this file is a{'n' if kind.name[0] in 'AEIOaeio' else ''} {kind.name}"
-    reader = next((entry.name for entry in entries if kind in entry.base_files), None)
-    if reader is None:
-        raise UserError(
-            f"base: {path}: {which}, and lsmtune does not tune its store; use the OPTIONS file "
-            "that RocksDB writes next to the data"
-        )
-    raise UserError(f"base: {path}: {which}; add ", Argument("engine", reader))

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.defaults import version_number
+from lsmtune.knobs.knob_files import rocksdb_knobs
 
 _FILE = "advice.toml"
 _OLDEST = "6.0"
@@ -62,7 +62,7 @@ def action(option: str, direction: Direction | None = None) -> Action:
 
 @cache
 def _actions() -> dict[tuple[str, Direction | None], Action]:
-    text = files("lsmtune.knobs.catalogue").joinpath(_FILE).read_text(encoding="utf-8")
+    text = files("lsmtune.knobs").joinpath("catalogue", _FILE).read_text(encoding="utf-8")
     return {
         (action.option, direction): action
         for advice in (_Advice(**entry) for entry in tomllib.loads(text)["option"])
@@ -88,7 +88,7 @@ def _by_direction(advice: _Advice) -> Iterator[tuple[Direction | None, Action]]:
 
 def _of_catalogue(name: str) -> tuple[Literal["online", "restart"], str]:
     """How to apply an option, and since when there is one, from its knob."""
-    for knob in rocksdb_catalogue().knobs:
+    for knob in rocksdb_knobs():
         option = knob.option
         if knob.name == name or (
             option is not None and option.field is None and option.key == name

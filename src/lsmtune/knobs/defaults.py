@@ -150,4 +150,4 @@ def version_number(version: str) -> tuple[int, int]:
 
 @cache
 def _data() -> Any:
-    return json.loads(files("lsmtune.data").joinpath(_DATA).read_text(encoding="utf-8"))
+    return json.loads(files("lsmtune").joinpath("data", _DATA).read_text(encoding="utf-8"))

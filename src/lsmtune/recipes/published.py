@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 from lsmtune.experiment import Sweep
 from lsmtune.report.markup import Html, element, section, table
 from lsmtune.report.page_texts import PageTexts
-from lsmtune.report.text.words import TIMES, Ratio, unbroken
+from lsmtune.report.text.metric_words import Ratio
+from lsmtune.report.text.words import TIMES, unbroken
 from lsmtune.stats import Interval
 
 Finding = Literal["confirmed", "contradicted", "not decided", "not judged"]

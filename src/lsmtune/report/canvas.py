@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 
 from lsmtune.report.markup import Html, element, items, join
-from lsmtune.report.text.words import Ratio
+from lsmtune.report.text.metric_words import Ratio
 from lsmtune.stats import Interval
 
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1)

@@ -11,7 +11,8 @@ from lsmtune.limits import Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, gain_ratio
 from lsmtune.report.page_texts import PageTexts
-from lsmtune.report.text.words import Ratio, Side, counted
+from lsmtune.report.text.metric_words import Ratio, Side
+from lsmtune.report.text.words import counted
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Kind
 

@@ -16,7 +16,8 @@ from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.text.changed_options import OptionRow, option_row
 from lsmtune.report.text.headline_text import percent
 from lsmtune.report.text.memory_text import small_tree_text
-from lsmtune.report.text.words import Ratio, counted, listed, option_value, status_text
+from lsmtune.report.text.metric_words import Ratio, status_text
+from lsmtune.report.text.words import counted, listed, option_value
 from lsmtune.stats import geometric_mean
 from lsmtune.trials import Role, Status
 

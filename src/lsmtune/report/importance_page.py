@@ -41,7 +41,8 @@ from lsmtune.report.text.importance_words import (
     short_effect_text,
     verdict_text,
 )
-from lsmtune.report.text.words import counted, label, number, sentence_start, unbroken
+from lsmtune.report.text.metric_words import label
+from lsmtune.report.text.words import counted, number, sentence_start, unbroken
 
 _TEXTS = PageTexts(__package__, "importance")
 _DRAWN_EFFECTS = 4

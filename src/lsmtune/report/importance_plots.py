@@ -6,7 +6,7 @@ from html import escape
 from lsmtune.analysis.importance import MIN_R2, NOTABLE, KnobImportance, MetricImportance
 from lsmtune.learning.effects import Interaction
 from lsmtune.report.canvas import Chart, Key, Shape, line_keys, line_look, marker, whiskers
-from lsmtune.report.text.words import drawn_unit, label
+from lsmtune.report.text.metric_words import drawn_unit, label
 
 _ROW_PX = 24
 _HEIGHT_PX = 220

@@ -16,16 +16,8 @@ from lsmtune.report.search_plot import RAIL_PX, add_rail
 from lsmtune.report.sections import options_table
 from lsmtune.report.text.changed_options import OptionRow, option_row
 from lsmtune.report.text.memory_text import small_tree_text
-from lsmtune.report.text.words import (
-    Ratio,
-    counted,
-    drawn_unit,
-    label,
-    listed,
-    metric_value,
-    sentence_start,
-    unit_text,
-)
+from lsmtune.report.text.metric_words import Ratio, drawn_unit, label, metric_value
+from lsmtune.report.text.words import counted, listed, sentence_start, unit_text
 from lsmtune.trials import Judgement, OnlineChange
 from lsmtune.units import format_duration
 

@@ -11,7 +11,8 @@ from lsmtune.report.figures import options
 from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import claim_text
 from lsmtune.report.text.facts import objective_text, workload_text
-from lsmtune.report.text.words import Ratio, listed
+from lsmtune.report.text.metric_words import Ratio
+from lsmtune.report.text.words import listed
 
 Claim = Literal["gain", "no gain", "not verified"]
 

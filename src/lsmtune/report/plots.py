@@ -6,7 +6,8 @@ from itertools import groupby
 
 from lsmtune.report.canvas import Chart, Key, Shape, colour, marker
 from lsmtune.report.comparison import GROUPS, MetricRow
-from lsmtune.report.text.words import Ratio, Side, quantity
+from lsmtune.report.text.metric_words import Ratio, Side
+from lsmtune.report.text.words import quantity
 from lsmtune.report.tree import Levels
 from lsmtune.units import GIB, KIB, MIB
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from lsmtune.report.canvas import Chart, Key, Shape, colour, marker, ratio_axis, whiskers
 from lsmtune.report.figures import MARK_WORDS, Convergence, Mark, Measured, Unmeasured
-from lsmtune.report.text.words import Ratio, number
+from lsmtune.report.text.metric_words import Ratio
+from lsmtune.report.text.words import number
 
 RAIL_PX = 26
 _VALUES_PX = 340

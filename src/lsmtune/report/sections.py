@@ -23,10 +23,11 @@ from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import ClaimText, metric_cells
 from lsmtune.report.text.facts import Fact
+from lsmtune.report.text.metric_words import label
 from lsmtune.report.text.pace_text import pace_text
 from lsmtune.report.text.step_text import StepText
 from lsmtune.report.text.trade_text import TRADES_TITLE
-from lsmtune.report.text.words import counted, label, number, quantity, unbroken, unit_text
+from lsmtune.report.text.words import counted, number, quantity, unbroken, unit_text
 from lsmtune.report.tree import Levels, Stalls, Trees
 
 _CAMEL = re.compile("(?<=[a-z]{3})(?=[A-Z])")

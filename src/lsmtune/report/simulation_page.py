@@ -9,7 +9,8 @@ from lsmtune.report.markup import Html, code, codes, element, items, join, secti
 from lsmtune.report.page import assembled, asset
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.text.facts import workload_text
-from lsmtune.report.text.words import TIMES, label, listed, metric_value, unbroken
+from lsmtune.report.text.metric_words import label, metric_value
+from lsmtune.report.text.words import TIMES, listed, unbroken
 from lsmtune.simulator import Run, modelled_text
 
 _SHOWN = ("write_amp", "live_sst_bytes", "peak_space_bytes", "load_s", "settle_s", "total_s",

@@ -13,6 +13,7 @@ from lsmtune.report.page import assembled, simulated_note
 from lsmtune.report.sections import facts_section, warnings_box
 from lsmtune.report.study_facts import system_facts
 from lsmtune.report.text.facts import Fact
+from lsmtune.report.text.metric_words import Ratio, drawn_unit, label, metric_value
 from lsmtune.report.text.swept_words import (
     TOO_FEW_FLUSHES,
     answers,
@@ -21,16 +22,7 @@ from lsmtune.report.text.swept_words import (
     short_answer,
 )
 from lsmtune.report.text.upgrade_words import comparison_text
-from lsmtune.report.text.words import (
-    Ratio,
-    counted,
-    drawn_unit,
-    label,
-    listed,
-    metric_value,
-    sentence_start,
-    unbroken,
-)
+from lsmtune.report.text.words import counted, listed, sentence_start, unbroken
 
 _HEIGHT_PX = 260
 _BASELINE = Shape("line-ew", "┅", "ink")

@@ -1,15 +1,13 @@
-"""What a caller can see while lsmtune works: remarks, slow work, and each run."""
+"""What a caller can see while lsmtune works on a study: remarks, slow work, and each run."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
+from lsmtune.progress import Progress
 from lsmtune.spec import StudySettings
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.runner import Event
-
-SOON_S = 2.0
-"""Work that ends sooner needs no sign of progress, in seconds."""
 
 
 class RunListener(Protocol):
@@ -37,19 +35,11 @@ class _Waiting:
         """Ignore earlier runs."""
 
 
-class Observer:
+class Observer(Progress):
     """Sees the work of lsmtune. This one ignores everything; the command line prints it.
 
     All calls come from the thread that does the work.
     """
-
-    def remark(self, text: str) -> None:
-        """See a sentence about the study, such as that an earlier call has done a part."""
-
-    @contextmanager
-    def working(self, text: str, delay_s: float = SOON_S) -> Iterator[Callable[[str], None]]:
-        """See work that may take longer than `delay_s`; the function replaces the text."""
-        yield lambda text: None
 
     @contextmanager
     def running(self, spec: StudySettings) -> Iterator[RunListener]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from lsmtune.described import description
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Borrowed, Engine, EngineFacts, OwnBase
-from lsmtune.engines.option_files import read_base
+from lsmtune.engines.read_base import read_base
 from lsmtune.engines.registry import engine_of
 from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import Argument, UserError

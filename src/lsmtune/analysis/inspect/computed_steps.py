@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.knob_files import rocksdb_knobs
 from lsmtune.units import format_bytes, parse_size
 
 Way = Literal["raise", "lower", "set"]
@@ -108,4 +108,4 @@ def _readable(option: str, text: str) -> str:
 @cache
 def _sizes() -> frozenset[str]:
     """The options of RocksDB whose unit is bytes."""
-    return frozenset(knob.name for knob in load("rocksdb").knobs if knob.unit == "bytes")
+    return frozenset(knob.name for knob in rocksdb_knobs() if knob.unit == "bytes")

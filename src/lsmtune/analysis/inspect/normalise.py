@@ -8,8 +8,8 @@ table/block_based/block_based_table_factory.cc; knobs/rules/sanitised.py names t
 from collections.abc import Mapping
 from functools import cache
 
-from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.knobs.knob_files import rocksdb_knobs
 from lsmtune.knobs.option_names import SECTIONS, STRUCTS, enumerator
 from lsmtune.knobs.option_text import DERIVED, read_value, statements, struct_fields
 from lsmtune.knobs.rules.base import Context, applies
@@ -84,5 +84,5 @@ def _place(section: str) -> str:
 @cache
 def _knobs() -> tuple[Knob, ...]:
     wanted = {*_OF_RULES, *(source for source, _ in DERIVED.values())}
-    known = (knob for knob in load("rocksdb").knobs if knob.name in wanted)
+    known = (knob for knob in rocksdb_knobs() if knob.name in wanted)
     return tuple(knob for knob in known if knob.option and knob.option.form in _PLAIN)

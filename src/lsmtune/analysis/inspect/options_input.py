@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.myrocks.options import server_variables
+from lsmtune.engines.myrocks.base_files import server_variables
 from lsmtune.engines.option_files import file_kind
-from lsmtune.engines.tikv.options import parse_file, size_of
+from lsmtune.engines.tikv.base_files import parse_file, size_of
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY
 from lsmtune.knobs.option_names import section_of

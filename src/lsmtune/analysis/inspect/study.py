@@ -13,7 +13,7 @@ from lsmtune.analysis.inspect.changed import BY_LEVEL
 from lsmtune.analysis.inspect.inspection import Inspection, Load
 from lsmtune.analysis.inspect.study_load import HARDLY_PERCENT, similar_workload, study_rate
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.full_size import inexact
 from lsmtune.knobs.option_names import enumerator
 from lsmtune.knobs.types import Knob, OptionKey, Settings
@@ -104,7 +104,7 @@ def options_text(log: Inspection) -> str:
     if by_level:
         family["compression"] = by_level[-1]
         family["compression_per_level"] = ":".join(_codec(name) for name in by_level)
-    for knob in load_catalogue("rocksdb").knobs:
+    for knob in rocksdb_catalogue().knobs:
         if knob.option is not None and knob.option.section in sections:
             told = log.options[""] if knob.option.section == _DATABASE else family
             _put(sections[knob.option.section], knob, knob.option, told, log.load)
@@ -199,7 +199,7 @@ def _scale(log: Inspection) -> tuple[str, str]:
     for by, text in _SCALES:
         if size / by < _LEAST_MEMTABLE:
             continue
-        if (found := inexact(load_catalogue("rocksdb").knobs, sizes, Fraction(1, by))) is None:
+        if (found := inexact(rocksdb_catalogue().knobs, sizes, Fraction(1, by))) is None:
             memtables = f"{format_bytes(size)} / {by} = {format_bytes(size / by)}"
             return text, f"the smallest scale with memtables of {least} or more: {memtables}"
         why = f"full size, because {found[0].name} cannot be smaller"
@@ -208,7 +208,7 @@ def _scale(log: Inspection) -> tuple[str, str]:
 
 def _sizes(log: Inspection) -> Settings:
     """Return the sizes of the file that scale with the tree, without those that RocksDB derives."""
-    scaled = [knob for knob in load_catalogue("rocksdb").knobs if knob.scales]
+    scaled = [knob for knob in rocksdb_catalogue().knobs if knob.scales]
     placed = [(knob.name, knob.option) for knob in scaled if knob.option is not None]
     named = {name: option.key for name, option in placed if option.form != "derived"}
     found = {name: log.number(key) for name, key in named.items()}
@@ -282,4 +282,4 @@ def _clamped(value: float | None, bounds: tuple[int, int], unknown: int) -> int:
 
 def _least_cache_bytes() -> int:
     """Return the size of the smallest block cache that a trial can have."""
-    return round(load_catalogue("rocksdb").knob("cache_size").least or 0)
+    return round(rocksdb_catalogue().knob("cache_size").least or 0)

@@ -14,7 +14,7 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.embedded import EMBEDDED
+from lsmtune.engines.embedded.entry import EMBEDDED
 from lsmtune.engines.embedded.measure import measure
 from lsmtune.engines.embedded.plans import store_of
 from lsmtune.engines.embedded.rehearsal import Rehearsing

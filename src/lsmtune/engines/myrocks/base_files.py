@@ -1,9 +1,13 @@
 """File that MyRocks reads as baseline: its my.cnf."""
 
 import re
+from collections.abc import Iterator
 
 from lsmtune.engines.base_files import BaseFile
 
+_PREFIXES = ("loose_rocksdb_", "rocksdb_")
+_UNCOMMENTED = re.compile(r"""(?:"(?:[^"\\]|\\.)*(?:"|$)|'(?:[^'\\]|\\.)*(?:'|$)|[^#"'])*""")
+_SECTIONS = ("mysqld", "mariadb", "mariadbd", "server")
 _SERVER = re.compile(r"^\s*\[(?:mysqld|mariadbd?|server)\b", re.MULTILINE | re.IGNORECASE)
 
 
@@ -13,3 +17,34 @@ def _is_my_cnf(text: str) -> bool:
 
 BASE_FILES = (BaseFile("my.cnf", _is_my_cnf, rank=1),)
 """The kinds of files that the engine reads. Files of other servers have a section [server], too."""
+
+
+def server_variables(text: str) -> Iterator[tuple[int, str, str]]:
+    """RocksDB's variables in the server's sections of a my.cnf: line, name without prefix, value.
+
+    As the server reads it: blanks around do not count, dashes are underscores, a name alone
+    stands for 1, and `#` outside quotes begins a comment (mysys/my_default.c). Lines end with a
+    line feed.
+    """
+    in_server = False
+    for at, line in enumerate(text.split("\n")):
+        told = without_end_comment(line).strip()
+        if told.startswith("["):
+            in_server = is_of_server(told)
+        elif in_server and told and told[0] not in "#;!":
+            name, equals, value = (part.strip() for part in told.partition("="))
+            plain = name.replace("-", "_")
+            prefix = next((p for p in _PREFIXES if plain.startswith(p)), None)
+            if prefix is not None:
+                yield at, plain.removeprefix(prefix), value.strip("\"'") if equals else "1"
+
+
+def without_end_comment(line: str) -> str:
+    """Return a line of a my.cnf up to the comment at its end."""
+    found = _UNCOMMENTED.match(line)
+    return line if found is None else found[0]
+
+
+def is_of_server(head: str) -> bool:
+    """Whether a line such as `[mysqld]` or `[mariadb-10.11]` begins a section of the server's."""
+    return head.strip()[1:].split("]")[0].strip().lower().split("-")[0] in _SECTIONS

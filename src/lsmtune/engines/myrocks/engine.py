@@ -17,7 +17,7 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.myrocks import MYROCKS
+from lsmtune.engines.myrocks.entry import MYROCKS
 from lsmtune.engines.myrocks.options import (
     as_my_cnf,
     left_out,

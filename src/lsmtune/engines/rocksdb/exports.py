@@ -15,6 +15,7 @@ from lsmtune.engines.exports import (
     noted,
     without_notes,
 )
+from lsmtune.engines.option_files import file_kind
 from lsmtune.engines.rocksdb.base_files import OPTIONS_STRING
 from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.families import DATABASE_SECTION
@@ -125,8 +126,6 @@ def _for_deployment(options: str) -> str:
 
 def _as_options_file(file: UserFile) -> UserFile:
     """Return the file; an options string becomes an OPTIONS file."""
-    from lsmtune.engines.option_files import file_kind  # noqa: PLC0415 - it imports all entries
-
     if file_kind(file.text) != OPTIONS_STRING.name:
         return file
     return replace(file, text=OPTIONS_STRING.read(file.text, str(file.path))[0])

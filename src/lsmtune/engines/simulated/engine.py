@@ -7,7 +7,7 @@ from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.rocksdb.options import read_own, settings_in
 from lsmtune.engines.rocksdb.own_families import family_notes
-from lsmtune.engines.simulated import SIMULATED
+from lsmtune.engines.simulated.entry import SIMULATED
 from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS

@@ -1,9 +1,20 @@
-"""File that TiKV reads as baseline: its tikv.toml."""
+"""File that TiKV reads as baseline: its tikv.toml, as one level of dotted names."""
 
 import re
+from collections.abc import Mapping
+from math import inf, isfinite
+from typing import Any
 
 from lsmtune.engines.base_files import BaseFile
+from lsmtune.reading import parse_toml
 
+Flat = dict[str, Any]
+"""Values by dotted names."""
+
+UNITS = ("", "K", "M", "G", "T", "P")
+"""Units of sizes, each 1024 times the one before."""
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGTP]?)(?:i?B)?")
 _OWN_TABLE = re.compile(
     r"^\s*(?:\[(?:raftdb|raft-engine|raftstore|storage|coprocessor|readpool|rocksdb\.\w+)[.\]]"
     r"|(?:raftdb|raftstore|storage|rocksdb\.\w+cf)\.[\w.-]+\s*=)",
@@ -37,3 +48,30 @@ def _is_tikv_toml(text: str) -> bool:
 
 BASE_FILES = (BaseFile("tikv.toml", _is_tikv_toml),)
 """The kinds of files that the engine reads."""
+
+
+def flat(document: Mapping[str, Any], above: str = "") -> Flat:
+    """The values of a document by their dotted names."""
+    found: Flat = {}
+    for key, value in document.items():
+        found |= flat(value, f"{above}{key}.") if isinstance(value, dict) else {above + key: value}
+    return found
+
+
+def parse_file(text: str, where: str) -> Flat:
+    """What a file of TiKV says; UserError where it is no TOML."""
+    return flat(parse_toml(text, where))
+
+
+def size_of(told: Any) -> int | None:
+    """The number that TiKV told of an option, a size in bytes; None where it told none."""
+    if isinstance(told, str):
+        return _bytes(told)
+    return told if isinstance(told, int) and not isinstance(told, bool) else None
+
+
+def _bytes(text: str) -> int | None:
+    """The bytes of a text such as 64MiB; TiKV takes 64MB as the same."""
+    match = _SIZE.fullmatch(text.strip())
+    size = float(match[1]) * 1024 ** UNITS.index(match[2]) if match else inf
+    return round(size) if isfinite(size) else None

@@ -14,10 +14,11 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.tikv import TIKV
+from lsmtune.engines.tikv.base_files import parse_file
+from lsmtune.engines.tikv.entry import TIKV
 from lsmtune.engines.tikv.measure import version
 from lsmtune.engines.tikv.node import Node
-from lsmtune.engines.tikv.options import of_store, parse_file, read_settings
+from lsmtune.engines.tikv.options import of_store, read_settings
 from lsmtune.engines.tikv.rehearsal import rehearse
 from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.engines.tikv.trial import Trial

@@ -12,9 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 from lsmtune.engines.attempt import MOST_CHARACTERS
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.read_back import check_as_given
+from lsmtune.engines.tikv.base_files import Flat, parse_file
 from lsmtune.engines.tikv.flow_control import drifted, is_changed, to_name
 from lsmtune.engines.tikv.options import (
-    Flat,
     as_run,
     as_told,
     cache_fits,
@@ -22,7 +22,6 @@ from lsmtune.engines.tikv.options import (
     largest_cache,
     of_rocksdb,
     of_store,
-    parse_file,
     read_settings,
     spelled,
     value_of,

@@ -4,22 +4,18 @@ A file or an answer of the status server is looked at as one level of dotted nam
 have them: `rocksdb.defaultcf.block-size`.
 """
 
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from math import inf, isfinite
 from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from lsmtune.engines.tikv.base_files import UNITS, Flat, flat, parse_file, size_of
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Settings, Value
-from lsmtune.reading import parse_toml
 
-_UNITS = ("", "K", "M", "G", "T", "P")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGTP]?)(?:i?B)?")
 _BY_LEVEL = "compression-per-level"
 _OF_STORE = ("rocksdb.", "storage.")
 _OF_ROCKSDB = (*_OF_STORE, "raftdb.")
@@ -30,9 +26,6 @@ _OF_THE_PLACE = (
     "rocksdb.info-log-dir", "rocksdb.titan.", "rocksdb.defaultcf.titan.",
 )  # fmt: skip
 """What belongs to the data and the machine of one TiKV, and is no other's to have."""
-
-Flat = dict[str, Any]
-"""Values by dotted names."""
 
 
 # --- values
@@ -53,7 +46,7 @@ def value_of(knob: Knob, told: Any) -> Value | None:
     if told is None:
         return knob.default
     if _is_size(knob) and isinstance(told, str):
-        return _bytes(told)
+        return size_of(told)
     if isinstance(told, list):
         return ":".join(map(str, told))
     if told in knob.labels:
@@ -70,44 +63,17 @@ def spelled(told: Any) -> str:
     return ":".join(map(str, told)) if isinstance(told, list) else str(told)
 
 
-def size_of(told: Any) -> int | None:
-    """The number that TiKV told of an option, a size in bytes; None where it told none."""
-    if isinstance(told, str):
-        return _bytes(told)
-    return told if isinstance(told, int) and not isinstance(told, bool) else None
-
-
 def _is_size(knob: Knob) -> bool:
     return knob.unit in ("bytes", "bytes/s")
 
 
 def _size_text(size: int) -> str:
-    powers = (power for power in reversed(range(1, len(_UNITS))) if size % 1024**power == 0)
+    powers = (power for power in reversed(range(1, len(UNITS))) if size % 1024**power == 0)
     power = next(powers, 0) if size else 0
-    return f"{size // 1024**power}{_UNITS[power]}{'i' if power else ''}B"
-
-
-def _bytes(text: str) -> int | None:
-    """The bytes of a text such as 64MiB; TiKV takes 64MB as the same."""
-    match = _SIZE.fullmatch(text.strip())
-    size = float(match[1]) * 1024 ** _UNITS.index(match[2]) if match else inf
-    return round(size) if isfinite(size) else None
+    return f"{size // 1024**power}{UNITS[power]}{'i' if power else ''}B"
 
 
 # --- documents
-
-
-def flat(document: Mapping[str, Any], above: str = "") -> Flat:
-    """The values of a document by their dotted names."""
-    found: Flat = {}
-    for key, value in document.items():
-        found |= flat(value, f"{above}{key}.") if isinstance(value, dict) else {above + key: value}
-    return found
-
-
-def parse_file(text: str, where: str) -> Flat:
-    """What a file of TiKV says; UserError where it is no TOML."""
-    return flat(parse_toml(text, where))
 
 
 def read_settings(catalogue: Catalogue, told: Flat) -> Settings:

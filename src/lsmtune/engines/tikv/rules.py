@@ -1,20 +1,11 @@
 """TiKV's rules: RocksDB's, and flow control, which acts before RocksDB's own stalls."""
 
+from lsmtune.engines.tikv.names import FLOW_CONTROL, THRESHOLDS
 from lsmtune.knobs.constraints import ROCKSDB_RULES
 from lsmtune.knobs.rules.base import Context, Normalisation, Rules, number
 from lsmtune.knobs.types import Settings
 
 _SOURCE = "tikv/src/config/mod.rs, fill_cf_opts"
-FLOW_CONTROL = "storage.flow-control.enable"
-THRESHOLDS = {
-    "level0_slowdown_writes_trigger": "storage.flow-control.l0-files-threshold",
-    "level0_stop_writes_trigger": "storage.flow-control.l0-files-threshold",
-    "soft_pending_compaction_bytes_limit":
-        "storage.flow-control.soft-pending-compaction-bytes-limit",
-    "hard_pending_compaction_bytes_limit":
-        "storage.flow-control.hard-pending-compaction-bytes-limit",
-}  # fmt: skip
-"""RocksDB's thresholds, and those of flow control that limit them while it is on."""
 
 
 def _no_later_than_flow_control(option: str, threshold: str) -> Normalisation:

@@ -4,13 +4,11 @@ RocksDB's catalogue is here, because several engines have RocksDB's options. The
 engine makes the catalogue of the engine.
 """
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,15 +25,13 @@ from lsmtune.knobs.families import (
     Names,
     knob_name,
 )
+from lsmtune.knobs.knob_files import read_folder, rocksdb_folder
 from lsmtune.knobs.memory import NO_MEMORY, MemoryLimit, OwnMemory
 from lsmtune.knobs.rules.base import NO_RULES, Rules
 from lsmtune.knobs.types import Knob, Settings, Value
 
-_PRESETS = "presets.toml"
-"""The file of a catalogue that contains everything except knobs."""
 _ROCKSDB = "rocksdb"
-"""The folder of RocksDB's catalogue, and the name of the engine."""
-
+"""The name of the engine."""
 
 LOAD_AREA = "load"
 """The area of workload parameters, which are not knobs of the store."""
@@ -352,8 +348,7 @@ def load(engine: str) -> Catalogue:
 @cache
 def rocksdb_catalogue() -> Catalogue:
     """Return RocksDB's catalogue."""
-    folder = files(__name__).joinpath(_ROCKSDB)
-    return replace(read_catalogue(_ROCKSDB, folder), by_version=True)
+    return replace(read_catalogue(_ROCKSDB, rocksdb_folder()), by_version=True)
 
 
 def read_catalogue(
@@ -369,15 +364,10 @@ def read_catalogue(
 
     The engine has RocksDB's options, or some of them.
     """
-    data = {
-        file.name: tomllib.loads(file.read_text(encoding="utf-8"))
-        for file in folder.iterdir()
-        if file.name.endswith(".toml")
-    }
-    rest = data.pop(_PRESETS)
+    own, rest = read_folder(folder)
     return Catalogue(
         engine,
-        (*knobs, *_knobs(data.values(), rest.get("areas", []))),
+        (*knobs, *own),
         tuple(WorkloadParameter(**entry) for entry in rest.get("workload_parameter", ())),
         tuple(Preset(**entry) for entry in rest["preset"]),
         tuple(Start(**entry) for entry in rest.get("start", ())),
@@ -398,22 +388,3 @@ def by_family(knobs: Iterable[Knob]) -> tuple[Knob, ...]:
         else knob
         for knob in knobs
     )
-
-
-def _knobs(data: Iterable[dict[str, Any]], areas: list[str]) -> Iterable[Knob]:
-    """Yield the knobs of the files by area; if a file names families, each has all its knobs."""
-    for area in sorted(data, key=lambda area: areas.index(area["area"])):
-        for family in area.get("families", [None]):
-            for entry in area["knob"]:
-                yield Knob(area=area["area"], **_of_family(area, entry, family))
-
-
-def _of_family(
-    area: Mapping[str, Any], entry: Mapping[str, Any], family: str | None
-) -> dict[str, Any]:
-    """Return the entry of a knob: `every`, its own keys, and what differs in one family."""
-    told: dict[str, Any] = {**area.get("every", {}), **entry}
-    elsewhere = told.pop("elsewhere", {})
-    if family is not None:
-        told |= {**elsewhere.get(family, {}), "name": knob_name(family, told["name"])}
-    return told

@@ -10,7 +10,8 @@ from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.recipes.autotikv.study import NAMES, RECOMMENDED, Name, Part, Results, paper, told
 from lsmtune.recipes.published import times
-from lsmtune.report.text.words import Ratio, Side, label, number, quantity
+from lsmtune.report.text.metric_words import Ratio, Side, label
+from lsmtune.report.text.words import number, quantity
 from lsmtune.stats import Interval, mean_interval
 
 Finding = Literal[

@@ -37,15 +37,8 @@ from lsmtune.report.markup import Html, code, items, join, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import numbers_table
-from lsmtune.report.text.words import (
-    counted,
-    drawn_unit,
-    label,
-    listed,
-    quantity,
-    unbroken,
-    unit_text,
-)
+from lsmtune.report.text.metric_words import drawn_unit, label
+from lsmtune.report.text.words import counted, listed, quantity, unbroken, unit_text
 from lsmtune.stats import Interval
 from lsmtune.units import format_bytes
 

@@ -11,8 +11,9 @@ from lsmtune.report.markup import Html, element, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import numbers_table
+from lsmtune.report.text.metric_words import label
 from lsmtune.report.text.swept_words import answers
-from lsmtune.report.text.words import counted, label, listed, quantity, sentence_start, unbroken
+from lsmtune.report.text.words import counted, listed, quantity, sentence_start, unbroken
 
 _TOPIC = "Level and universal compaction (2021), run again"
 _TEXTS = PageTexts(__package__)

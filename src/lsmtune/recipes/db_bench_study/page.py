@@ -32,8 +32,9 @@ from lsmtune.report.markup import Html, code, element, items, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import cell_picture, cell_plot, numbers_section
+from lsmtune.report.text.metric_words import label, metric_value
 from lsmtune.report.text.swept_words import answers
-from lsmtune.report.text.words import TIMES, label, listed, metric_value, number, sentence_start
+from lsmtune.report.text.words import TIMES, listed, number, sentence_start
 
 _TOPIC = "db_bench and other stores (2021), run again"
 _DRAWN = ("throughput_ops_s", "disk_write_amp", "disk_bytes", "get_p50_us", "scan_p50_us")

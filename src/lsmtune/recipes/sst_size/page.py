@@ -20,7 +20,8 @@ from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.swept_page import cell_keys, cell_picture, cell_plot, numbers_section
 from lsmtune.report.text.facts import workload_text
-from lsmtune.report.text.words import TIMES, counted, metric_value, number, quantity, sentence_start
+from lsmtune.report.text.metric_words import metric_value
+from lsmtune.report.text.words import TIMES, counted, number, quantity, sentence_start
 
 _TOPIC = "SST file size of RocksDB (2021), run again"
 _TEXTS = PageTexts(__package__)

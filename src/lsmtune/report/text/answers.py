@@ -10,9 +10,10 @@ from lsmtune.analysis.trades import LEAST_COST, Cost
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.report.text.constraint_text import bound_text
+from lsmtune.report.text.metric_words import Ratio, label, metric_value
 from lsmtune.report.text.pace_text import pace_text
 from lsmtune.report.text.rehearsal_text import rehearsal_sentence
-from lsmtune.report.text.words import TIMES, Ratio, counted, label, listed, metric_value, number
+from lsmtune.report.text.words import TIMES, counted, listed, number
 
 _SHOWN = 5
 """At most this number of costs is shown."""

@@ -13,21 +13,14 @@ from lsmtune.report.text.answers import Answer, answers
 from lsmtune.report.text.constraint_text import constraint_cell, limit_text, measured_text
 from lsmtune.report.text.headline_text import headline_of, percent
 from lsmtune.report.text.memory_text import assumed_cache_text, memory_sentence, small_tree_text
+from lsmtune.report.text.metric_words import Ratio, label, metric_value
 from lsmtune.report.text.pace_text import overload_text, pace_sentence
 from lsmtune.report.text.rehearsal_text import rehearsal_notes
 from lsmtune.report.text.replaced_text import replaced_texts
 from lsmtune.report.text.simplification_text import simplification_sentences
 from lsmtune.report.text.step_text import StepText, step_text
 from lsmtune.report.text.trade_text import trade_step
-from lsmtune.report.text.words import (
-    Ratio,
-    counted,
-    label,
-    listed,
-    metric_value,
-    number,
-    sentence_start,
-)
+from lsmtune.report.text.words import counted, listed, number, sentence_start
 from lsmtune.simulator import MODELLED_VERSION
 from lsmtune.stats import Interval
 

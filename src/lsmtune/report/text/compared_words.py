@@ -7,7 +7,8 @@ from lsmtune.analysis.inspect.compared_options import Texts
 from lsmtune.analysis.inspect.compared_runs import ComparedBenchmark, Difference
 from lsmtune.analysis.inspect.judging import HIGHER_IS_BETTER, JudgedPair, Pair
 from lsmtune.metrics.benchmark_run import Fact
-from lsmtune.report.text.words import TIMES, Ratio, counted, listed, number, quantity
+from lsmtune.report.text.metric_words import Ratio
+from lsmtune.report.text.words import TIMES, counted, listed, number, quantity
 
 UNKNOWN = "unknown"
 NOT_GIVEN = "not given"

@@ -5,7 +5,8 @@ from math import expm1
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.limits import Limit
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.text.words import TIMES, label, metric_value, number
+from lsmtune.report.text.metric_words import label, metric_value
+from lsmtune.report.text.words import TIMES, number
 
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 

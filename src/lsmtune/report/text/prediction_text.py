@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.text.words import TIMES, metric_value
+from lsmtune.report.text.metric_words import metric_value
+from lsmtune.report.text.words import TIMES
 
 
 def prediction_rows(runs: Sequence[Mapping[str, float]]) -> list[list[str]]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from math import log
 
 from lsmtune.analysis.simplification import Needed, Simplification
-from lsmtune.report.text.words import Ratio, counted, label, listed
+from lsmtune.report.text.metric_words import Ratio, label
+from lsmtune.report.text.words import counted, listed
 from lsmtune.study.ranking import LEAST_KEPT_GAIN
 
 NEEDED_TITLE = "What changes bring"

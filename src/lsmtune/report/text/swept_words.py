@@ -10,7 +10,7 @@ from lsmtune.analysis.swept import Cell, Swept, SweptMetric
 from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.learning.factorial import Contrast, FactorEffect
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.text.words import Ratio, metric_value
+from lsmtune.report.text.metric_words import Ratio, metric_value
 from lsmtune.stats import Interval
 from lsmtune.store.records import machine_text
 from lsmtune.units import format_bytes, format_duration

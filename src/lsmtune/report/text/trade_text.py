@@ -7,8 +7,9 @@ from lsmtune.analysis.trades import Trade
 from lsmtune.limits import TINY
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.text.constraint_text import bound_text, measured_value
+from lsmtune.report.text.metric_words import label
 from lsmtune.report.text.step_text import StepText
-from lsmtune.report.text.words import TIMES, label, listed, number
+from lsmtune.report.text.words import TIMES, listed, number
 
 TRADES_TITLE = "What a limit costs"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS
 from lsmtune.analysis.inspect.rule import FirstSteps, Rule
-from lsmtune.engines.tikv.rules import FLOW_CONTROL, THRESHOLDS
+from lsmtune.engines.tikv.names import FLOW_CONTROL, THRESHOLDS
 from lsmtune.units import format_bytes
 
 _CACHE = "storage.block-cache.capacity"
