@@ -9,7 +9,7 @@ from lsmtune.analysis.inspect.inspection import Extent, Inspection, Load, Period
 from lsmtune.analysis.inspect.level_lines import levels_of, shapes_of
 from lsmtune.analysis.inspect.normalise import normalised
 from lsmtune.analysis.inspect.notes import LEAST_INGEST as _LEAST_INGEST
-from lsmtune.analysis.inspect.notes import no_dump_note, no_write_amp_note
+from lsmtune.analysis.inspect.notes import grouped_faults, no_dump_note, no_write_amp_note
 from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.knobs.defaults import nearest_version, version_number
 from lsmtune.metrics.compaction_table import (
@@ -151,7 +151,7 @@ def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionT
                 "the last one"
             )
     tables = {family: own[-1] for family, own in by_family.items()}
-    incomplete += [fault for table in tables.values() for fault in table.incomplete]
+    incomplete += grouped_faults(fault for table in tables.values() for fault in table.incomplete)
     return tables
 
 
@@ -172,7 +172,8 @@ def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
 def _stall_counts(content: LogContent, incomplete: list[str]) -> Mapping[str, int]:
     unreadable: list[str] = []
     counts = parse_stall_summary(content.dump_text, unreadable).counts
-    incomplete += [f"a line on stalls of the last statistics dump: {why}" for why in unreadable]
+    told = grouped_faults(unreadable)
+    incomplete += [f"a line on stalls of the last statistics dump: {why}" for why in told]
     return counts
 
 

@@ -1,10 +1,32 @@
 """Sentences on what a text lacks, for the notes of an inspection."""
 
+import re
+from collections import Counter
+from collections.abc import Iterable
+
 from lsmtune.metrics.log_content import LogContent
 from lsmtune.units import MIB, format_bytes
 
 LEAST_INGEST = 16 * MIB
 """No write amplification is computed from fewer bytes of clients."""
+
+_PLACE = re.compile(r"line \d+: (?:compaction table of \[[^\]]*\]: )?")
+
+
+def grouped_faults(faults: Iterable[str]) -> list[str]:
+    """Return the first fault of each kind, with the number of the others.
+
+    Faults are of one kind if they differ only in their line and their column family.
+    """
+    told = list(faults)
+    counts = Counter(map(_kind, told))
+    firsts = {_kind(fault): fault for fault in reversed(told)}
+    more = {kind: f" ({count - 1:,} more of this kind)" for kind, count in counts.items()}
+    return [firsts[kind] + (more[kind] if counts[kind] > 1 else "") for kind in counts]
+
+
+def _kind(fault: str) -> str:
+    return _PLACE.sub("", fault, count=1)
 
 
 def no_dump_note(content: LogContent) -> str | None:
