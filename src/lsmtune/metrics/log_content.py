@@ -17,6 +17,7 @@ from lsmtune.metrics.options_file import COMMA_NOTE
 from lsmtune.metrics.statistics import Statistics
 
 _FLUSHED = re.compile(r"^Flush\(GB\): cumulative (\d{1,9}\.\d{1,9})", re.MULTILINE)
+_MOST_NAMED = 3
 _COMPACTED = re.compile(r"^Cumulative compaction: (\d{1,9}\.\d{1,9}) GB write", re.MULTILINE)
 
 
@@ -36,7 +37,8 @@ class LogContent:
     `version`, `options` and `dumps` are of the last of its `openings`, and so is `dump_text`: the
     last block of the database and of each column family over all dumps. `statistics` are of the
     last dump, everything else is of the whole LOG. `dropped` are column families that the program
-    dropped. `troubles` are the first of `trouble_lines` that tell of errors. `incomplete` says
+    dropped. `assumed_families` are those whose options RocksDB did not print: `options` has the
+    values that all printed families have. `troubles` are the first of `trouble_lines` that tell of errors. `incomplete` says
     what could not be read, among it `cut_events`. `is_open` says whether the last opening ended,
     `has_first_line` whether the LOG begins with the head that RocksDB writes into each new one,
     `logs_info` whether it has messages of the level INFO, `names_source` whether a line names a
@@ -65,6 +67,7 @@ class LogContent:
     notices: NoticeLedger = field(default_factory=NoticeLedger)
     dumps: list[TimedDump] = field(default_factory=list)
     dump_text: str = ""
+    assumed_families: tuple[str, ...] = ()
     dropped: set[str] = field(default_factory=set)
     results: Mapping[str, BenchmarkResult] = field(default_factory=dict)
     runs: tuple[BenchmarkRun, ...] = ()
@@ -121,6 +124,14 @@ def faults_of(content: LogContent) -> list[str]:
     faults: list[str] = []
     if content.options.has_commas:
         faults.append(COMMA_NOTE)
+    if content.assumed_families:
+        assumed = content.assumed_families
+        faults.append(
+            f"RocksDB prints the options of the first ten column families only; for {len(assumed)} "
+            f"others ({', '.join(assumed[:_MOST_NAMED])}{', …' if assumed[_MOST_NAMED:] else ''}) "
+            "lsmtune assumes the values that all ten have; their own values are in the newest "
+            "OPTIONS file in the folder of the database"
+        )
     if content.cut_events:
         faults.append(
             f"{content.cut_events} event lines of the LOG are truncated or damaged; lsmtune "

@@ -13,6 +13,7 @@ _OF_EACH_LOG: Notices = {
     "more compactions": "Increasing compaction threads because",
     "summary": "DB SUMMARY",
     "manifest read": "Recovered from manifest file",
+    "options skipped": "(skipping printing options)",
     "write controller": "WC setting delay of ",
 }
 """Lines that the reader of a LOG needs, or that show what the LOG contains (RocksDB 5 to 11)."""

@@ -5,6 +5,7 @@ BlockBasedTableFactory::GetPrintableOptions and DBImpl::SetOptions.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lsmtune.metrics.options_file import with_points
@@ -90,6 +91,14 @@ class LogOptions:
             return False
         self._inputs[change[1]] = change[2].strip()
         return True
+
+    def assume(self, families: Iterable[str]) -> list[str]:
+        """Give these families the values that all others have; return those that had none."""
+        lacking = [name for name in families if name not in self.families]
+        printed = [told.items() for told in self.families.values()]
+        alike = dict(set(printed[0]).intersection(*printed)) if printed else {}
+        self.families |= {name: dict(alike) for name in lacking if alike}
+        return lacking if alike else []
 
     def _value(self, text: str) -> str:
         value = with_points(text)

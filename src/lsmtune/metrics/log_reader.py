@@ -118,6 +118,8 @@ class _Reader:
             content.first_micros = self._clock.micros(self._first)
             content.last_micros = self._clock.micros(self._last)
             content.stalls.end(content.last_micros)
+        if content.notices.count("options skipped"):
+            content.assumed_families = tuple(content.options.assume(self._ids.names))
         content.incomplete += faults_of(content)
         self._read_statistics()
         return content

@@ -231,6 +231,8 @@ class Inspection:
     needed_here: tuple[str, ...] = ()
     extent: Extent = field(default_factory=Extent)
     level_0: Mapping[str, SeenFiles] = field(default_factory=dict)
+    assumed_families: tuple[str, ...] = ()
+    """Column families whose options RocksDB did not print: `options` has those of the others."""
     runs: tuple[BenchmarkRun, ...] = ()
     """All runs of benchmarks in the order of the text; `results` has the last of each."""
 

@@ -49,7 +49,8 @@ class Need:
 def _has_options(log: Inspection) -> bool:
     """A LOG that begins after the options of the database lacks them."""
     of_database = log.kind != _LOG or log.options.get("", {}).keys() >= _FIRST_AND_LAST
-    return of_database and log.option("write_buffer_size") is not None
+    of_families = log.option("write_buffer_size") is not None or bool(log.assumed_families)
+    return of_database and of_families
 
 
 def _head_of_log(log: Inspection) -> str | None:

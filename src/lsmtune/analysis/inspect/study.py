@@ -185,6 +185,11 @@ def _remarks(log: Inspection) -> list[str]:
     parameters = WORKLOADS[similar_workload(log.load)[0]].parameters
     hot = _HOT_WRITES if "write_skew" in parameters else ()
     baseline = "The baseline of the study has the options of the LOG."
+    if log.main_family in log.assumed_families:
+        baseline = (
+            f"The LOG lacks the options of {log.main_family}: the baseline has those that all "
+            "printed families have. Compare it with the OPTIONS file of the database."
+        )
     return [*similar, baseline, *family, *_DEFAULTS, *hot]
 
 

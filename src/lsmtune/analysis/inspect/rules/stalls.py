@@ -45,7 +45,7 @@ def _stall_findings(log: Inspection) -> Iterator[Finding]:
     """Yield the suspects for the stalls of each family, if a twentieth of the time was held."""
     families = sorted({stall.family for stall in log.stalls})
     if len(families) < 2:  # noqa: PLR2004
-        family = families[0] if families and families[0] in log.families else counted_family(log)
+        family = families[0] if families and families[0] else counted_family(log)
         yield from _judged(replace(log, main_family=family), family)
         return
     for family in families:
