@@ -12,6 +12,7 @@ from lsmtune.metrics.log_events import HIDDEN
 from lsmtune.metrics.log_jobs import JobLedger
 from lsmtune.metrics.log_notices import NoticeLedger
 from lsmtune.metrics.log_options import LogOptions
+from lsmtune.metrics.log_recovery import RecoveryLedger
 from lsmtune.metrics.log_stalls import LevelZeroLedger, StallLedger
 from lsmtune.metrics.options_file import COMMA_NOTE
 from lsmtune.metrics.statistics import Statistics
@@ -65,6 +66,7 @@ class LogContent:
     stalls: StallLedger = field(default_factory=StallLedger)
     level_0: LevelZeroLedger = field(default_factory=LevelZeroLedger)
     notices: NoticeLedger = field(default_factory=NoticeLedger)
+    recoveries: RecoveryLedger = field(default_factory=RecoveryLedger)
     dumps: list[TimedDump] = field(default_factory=list)
     dump_text: str = ""
     assumed_families: tuple[str, ...] = ()

@@ -296,7 +296,7 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
             made_deletes=opened.deletes if opened else 0,
         )  # fmt: skip
     return Job(
-        "compaction", family, started.text("compaction_reason"), *times,
+        "compaction", family, _reason(started), *times,
         input_levels=_input_levels(started),
         output_level=ended.number("output_level") or 0,
         read_bytes=started.number("input_data_size"),
@@ -308,6 +308,16 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
         made_deletes=opened.deletes if opened else 0,
         oldest_snapshot=started.number("oldest_snapshot_seqno"),
     )  # fmt: skip
+
+
+def _reason(started: Event) -> str | None:
+    """Return the reason of a compaction.
+
+    Old versions print none. A compaction of CompactRange has the score -1: no level asked for it
+    (Compaction in db/compaction.h).
+    """
+    told = started.text("compaction_reason")
+    return "ManualCompaction" if told is None and started.payload.get("score") == -1 else told
 
 
 def _began(started: Event, ended: Event) -> int | None:

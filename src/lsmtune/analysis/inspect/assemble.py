@@ -86,6 +86,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         extent=extent,
         level_0=content.level_0.newer_than(tables),
         runs=content.runs,
+        recoveries=tuple(content.recoveries.openings),
         assumed_families=content.assumed_families,
     )
 

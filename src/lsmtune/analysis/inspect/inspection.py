@@ -17,6 +17,7 @@ from lsmtune.metrics.log_dump import BlobFiles, IngestedFiles
 from lsmtune.metrics.log_jobs import FileExtremes, Job, TreeShape
 from lsmtune.metrics.log_notices import Notice
 from lsmtune.metrics.log_reader import TimedDump
+from lsmtune.metrics.log_recovery import Recovery
 from lsmtune.metrics.log_stalls import SeenFiles, Stall
 from lsmtune.metrics.statistics import HistogramSummary
 
@@ -231,6 +232,8 @@ class Inspection:
     needed_here: tuple[str, ...] = ()
     extent: Extent = field(default_factory=Extent)
     level_0: Mapping[str, SeenFiles] = field(default_factory=dict)
+    recoveries: tuple[Recovery, ...] = ()
+    """What each opening of the database read."""
     assumed_families: tuple[str, ...] = ()
     """Column families whose options RocksDB did not print: `options` has those of the others."""
     runs: tuple[BenchmarkRun, ...] = ()

@@ -159,7 +159,7 @@ VERSION = Need(
 )
 OPENING = Need(
     "the opening of the database",
-    lambda log: {"summary", "manifest read"} <= log.notices.keys(),
+    lambda log: "manifest read" in log.notices,
     f"{_FROM_THE_FIRST}, with LOG.old files before it",
     _opening_here,
 )

@@ -39,8 +39,12 @@ _TRIGGERS = {
     ),
 }  # fmt: skip
 _WHOLE = re.compile(r"\d{1,19}")
-_WITH_DEFAULTS = ("OPTIONS file", "options string", "my.cnf", "arangod.conf")
+RUNS_DEFAULTS = ("OPTIONS file", "options string")
+"""Files of RocksDB itself: an option that they leave out has RocksDB's default."""
+_WITH_DEFAULTS = (*RUNS_DEFAULTS, "my.cnf", "arangod.conf")
 """Files whose column families have RocksDB's default for an option that they leave out."""
+_SERVER_DEFAULTS = {"arangod.conf": {"level0_file_num_compaction_trigger": 2.0}}
+"""Defaults of a server that are not RocksDB's, by the kind of its file."""
 _TOTAL = re.compile(r"Total Num: (\d{1,12})")
 
 
@@ -121,8 +125,11 @@ def number_or_default(log: Inspection, family: str, name: str) -> float:
     """
     if log.family_option(family, name) is not None or log.kind not in _WITH_DEFAULTS:
         return log.family_number(family, name)
+    if (own := _SERVER_DEFAULTS.get(log.kind, {}).get(name)) is not None:
+        return own
     versions = (log.version,) if log.version else known_versions()
-    values = {defaults_of(version)[name].value for version in versions}
+    known = (defaults_of(version).get(name) for version in versions)
+    values = {None if default is None else default.value for default in known}
     only = values.pop() if len(values) == 1 else 0
     return float(only) if isinstance(only, int | float) else 0.0
 

@@ -61,13 +61,17 @@ def _no_compaction(log: Inspection) -> Iterator[Finding]:
     """
     for family in log.families or (log.main_family,):
         files = log.level_0_files(family)
-        if log.family_option(family, "disable_auto_compactions") in ON and (
-            files is not None and files >= _FILES_LEFT
-        ):
+        if log.family_option(family, "disable_auto_compactions") not in ON:
+            continue
+        shown = "the number of files in level 0 is unknown"
+        if files is not None:
+            shown = f"level 0 has {files} files"
+        if files is None or files >= _FILES_LEFT:
             yield Finding(
                 "compaction-off", "Automatic compaction is off",
-                f"disable_auto_compactions is set, and level 0 has {files} files.",
-                ("disable_auto_compactions",), 0.95, family=family,
+                f"disable_auto_compactions is set, and {shown}. Files stay in level 0 until a "
+                "program calls CompactRange.",
+                ("disable_auto_compactions",), 0.5 if files is None else 0.95, family=family,
             )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS
 from lsmtune.analysis.inspect.rule import FirstSteps, Rule
 from lsmtune.engines.tikv.rules import FLOW_CONTROL, THRESHOLDS
+from lsmtune.knobs.catalogue import load
 from lsmtune.units import format_bytes
 
 _CACHE = "storage.block-cache.capacity"
@@ -16,6 +17,16 @@ _SLOWING = [option for option in THRESHOLDS if option != "level0_stop_writes_tri
 
 def _is_on(log: Inspection, name: str) -> bool:
     return log.kind == "tikv.toml" and log.option(name) != "0"
+
+
+def _threshold(log: Inspection, name: str) -> float:
+    """Return a threshold of flow control: that of the file, or TiKV's default."""
+    own, default = log.number(name), load("tikv").knob(name).default
+    return float(default) if own is None else own
+
+
+def _shown(name: str, value: float) -> str:
+    return format_bytes(value) if name.endswith("_limit") else f"{value:.0f}"
 
 
 def _family_caches(log: Inspection) -> Iterator[Finding]:
@@ -56,12 +67,17 @@ def _flow_control(log: Inspection) -> Iterator[Finding]:
     if not _is_on(log, FLOW_CONTROL):
         return
     for family in log.families:
-        given = [name for name in _SLOWING if log.family_option(family, name)]
+        limits = {name: _threshold(log, THRESHOLDS[name]) for name in _SLOWING}
+        given = [n for n in _SLOWING if log.family_number(family, n) > limits[n]]
         if given:
-            options = ", ".join(name.replace("_", "-") for name in given)
+            values = ", ".join(
+                f"{name.replace('_', '-')} = {_shown(name, log.family_number(family, name))} "
+                f"(flow control: {_shown(name, limits[name])})"
+                for name in given
+            )
             yield Finding(
                 "tikv-flow-control", "Flow control slows down writes before these options can",
-                f"The file sets {options}. From TiKV 5.2 on, flow control is on by default, and "
+                f"The file sets {values}. From TiKV 5.2 on, flow control is on by default, and "
                 "its own thresholds slow down writes.",
                 tuple(THRESHOLDS[name] for name in given), 0.4, family=family,
             )  # fmt: skip
