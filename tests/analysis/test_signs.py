@@ -45,10 +45,10 @@ def weights(log_: Inspection) -> dict[str, float]:
          TIKV + TIKV.replace("default", "write")),
         ("tikv-flow-control", "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 21\n",
          "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 20\n"),
-        ("tikv-flow-control", "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 12\n"
-         "[storage.flow-control]\nl0-files-threshold = 10\n",
-         "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 30\n"
-         "[storage.flow-control]\nl0-files-threshold = 40\n"),
+        ("tikv-flow-control", "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 20\n"
+         "[storage.flow-control]\nl0-files-threshold = 50\n",
+         "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 50\n"
+         "[storage.flow-control]\nl0-files-threshold = 50\n"),
     ],
 )  # fmt: skip
 def test_a_sign_in_options_is_a_finding(code: str, sign: str, none: str, tmp_path: Path) -> None:

@@ -103,6 +103,16 @@ class LogContent:
         )
 
     @property
+    def lacks_info(self) -> bool:
+        """Whether it shows that the program wrote no messages of the level INFO.
+
+        An excerpt that ends within the options or after them does not show this.
+        """
+        goes_on = self.is_open or bool(self.stalls.stalls) or self.trouble_lines > 0
+        is_whole = self.has_first_line and self.options.has_whole_database
+        return is_whole and goes_on and not self.logs_info
+
+    @property
     def nothing_ran(self) -> bool:
         """Whether it shows that no flush and no compaction ran since the opening."""
         return (
@@ -149,14 +159,17 @@ def faults_of(content: LogContent) -> list[str]:
             f"the LOG has no events; the numbers of {len(content.summaries.jobs)} flushes and "
             "compactions come from one-line summaries, which RocksDB rounds to 0.1 MB"
         )
-    if content.has_first_line and not content.logs_info:
+    if content.lacks_info:
         faults.append(
             "the LOG has no messages of the level INFO, so the opening, flushes and "
             "compactions are missing"
         )
     elif not content.begins_with_opening:
         faults.append(
-            "the LOG starts after the database was opened, or does not contain the opening; "
+            "the LOG does not contain the opening of the database; totals may not include the time "
+            "before"
+            if content.has_first_line
+            else "the LOG starts after the database was opened, or does not contain the opening; "
             "totals may not include the time before"
         )
     if content.openings > 1:

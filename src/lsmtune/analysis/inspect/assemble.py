@@ -100,6 +100,8 @@ def _extent(content: LogContent) -> Extent:
         has_events=bool(content.event_lines) or content.nothing_ran,
         nothing_ran=content.nothing_ran,
         is_old=_is_old(content),
+        lacks_info=content.lacks_info,
+        has_whole_options=content.options.has_whole_database,
         dumps=len(content.dumps),
     )
 
@@ -200,7 +202,8 @@ def _totals(
         written = known_sum((flushed, compacted))
         if written is None and last is not None and last.compacted_bytes is not None:
             written = round(last.compacted_bytes)
-        incomplete.append(no_write_amp_note(content, ingest, written))
+        below = _below(last) if ingest is None else None
+        incomplete.append(no_write_amp_note(content, ingest, written, below))
     has_jobs = bool(content.event_lines or content.summaries.jobs) or content.nothing_ran
     took_s = [s for s in seconds if s is not None]
     of_dump: Period = "until_last_dump"

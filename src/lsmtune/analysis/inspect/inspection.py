@@ -118,6 +118,8 @@ class Extent:
 
     `has_first_line`: it begins with the head that RocksDB writes into each new LOG. `has_opening`:
     it contains the opening of the database. `logs_info`: it has messages of the level INFO.
+    `lacks_info`: it shows that the program writes none. `has_whole_options`: it has the options of
+    the database from the first to the last.
     `has_events`: it has events, or shows that there was nothing to tell. `nothing_ran`: no flush
     and no compaction ran since the opening. `is_old`: it has jobs of a version that writes no
     events. `dumps` counts the statistics dumps, also those that
@@ -130,6 +132,8 @@ class Extent:
     has_events: bool = False
     nothing_ran: bool = False
     is_old: bool = False
+    lacks_info: bool = False
+    has_whole_options: bool = False
     dumps: int = 0
 
 

@@ -43,9 +43,15 @@ def no_dump_note(content: LogContent) -> str | None:
 
 
 def no_write_amp_note(
-    content: LogContent, ingest_bytes: int | None, written_bytes: int | None
+    content: LogContent,
+    ingest_bytes: int | None,
+    written_bytes: int | None,
+    below_bytes: int | None = None,
 ) -> str:
-    """Return why the write amplification is unknown; flushes and compactions `written_bytes`."""
+    """Return why the write amplification is unknown; flushes and compactions `written_bytes`.
+
+    `below_bytes` is the bound of `ingest_bytes` if a dump has no more digits.
+    """
     if content.nothing_ran:
         return (
             "RocksDB flushed and compacted nothing since the opening, so there is no write "
@@ -55,6 +61,11 @@ def no_write_amp_note(
         return (
             f"clients wrote {format_bytes(ingest_bytes)}; below {format_bytes(LEAST_INGEST)}, "
             "lsmtune computes no write amplification"
+        )
+    if below_bytes is not None:
+        return (
+            f"clients wrote less than {format_bytes(below_bytes)} until the last dump; below "
+            f"{format_bytes(LEAST_INGEST)}, lsmtune computes no write amplification"
         )
     if ingest_bytes is not None:
         return (

@@ -18,6 +18,7 @@ from lsmtune.analysis.inspect.rule import (
     number_or_default,
     version_in,
 )
+from lsmtune.analysis.inspect.stall_causes import L0, counts_by_cause
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_WRITE_AMP = 15.0
@@ -31,6 +32,7 @@ _FILES_LEFT = 20
 _MANY_LEVEL_0_FILES = 100
 _DEFAULT_TRIGGER = 4
 _FEW_READS = 0.1
+_AFTER_STALLS = 0.05
 _BLOBS_SINCE = "6.13"
 _TINY_LEVEL_1 = 32 * MIB
 _MUCH_DATA = 100.0
@@ -90,6 +92,9 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
             continue  # their files are in level 0 by design
         trigger = log.family_number(family, "level0_file_num_compaction_trigger")
         reads = log.load.read_percent  # only reads suffer
+        weight = 0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100)
+        if counts_by_cause(log)[L0] or any(stall.cause == L0 for stall in log.stalls):
+            weight = _AFTER_STALLS  # the findings on stalls come first
         options = (jobs_option(log), "max_subcompactions")
         own = ("level0_file_num_compaction_trigger",)
         slow, stop = (bound_text(log, family, f"level0_{what}_writes_trigger")
@@ -100,7 +105,7 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
             "many-l0-files", "Reads can be slow, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
             (*own, *options) if trigger > _DEFAULT_TRIGGER else (*options, *own),
-            0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family or None,
+            weight, family=family or None,
         )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def _no_sync(log: Inspection) -> Iterator[Finding]:
 
 
 def _flow_control(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for triggers that flow control precedes.
+    """Yield a finding for triggers that flow control replaces by other values.
 
     tikv/tikv, src/storage/config.rs, FlowControlConfig: on by default since TiKV 5.2.
     """
@@ -68,7 +68,7 @@ def _flow_control(log: Inspection) -> Iterator[Finding]:
         return
     for family in log.families:
         limits = {name: _threshold(log, THRESHOLDS[name]) for name in _SLOWING}
-        given = [n for n in _SLOWING if log.family_number(family, n) > limits[n]]
+        given = [n for n in _SLOWING if log.family_number(family, n) not in (0, limits[n])]
         if given:
             values = ", ".join(
                 f"{name.replace('_', '-')} = {_shown(name, log.family_number(family, name))} "
@@ -76,9 +76,9 @@ def _flow_control(log: Inspection) -> Iterator[Finding]:
                 for name in given
             )
             yield Finding(
-                "tikv-flow-control", "Flow control slows down writes before these options can",
-                f"The file sets {values}. From TiKV 5.2 on, flow control is on by default, and "
-                "its own thresholds slow down writes.",
+                "tikv-flow-control", "Flow control slows down writes instead of these options",
+                f"The file sets {values}. From TiKV 5.2 on, flow control is on by default: TiKV "
+                "turns off RocksDB's write stalls, and its own thresholds slow down writes.",
                 tuple(THRESHOLDS[name] for name in given), 0.4, family=family,
             )  # fmt: skip
 
