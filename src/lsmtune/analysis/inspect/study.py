@@ -11,6 +11,7 @@ from tomlkit.items import Table
 
 from lsmtune.analysis.inspect.changed import BY_LEVEL
 from lsmtune.analysis.inspect.inspection import Inspection, Load
+from lsmtune.analysis.inspect.rule import ON
 from lsmtune.analysis.inspect.study_load import HARDLY_PERCENT, similar_workload, study_rate
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
@@ -246,7 +247,9 @@ def _workload(log: Inspection) -> tuple[Table, dict[str, str]]:
     put("num", *_records(log))
     put("key_size", _clamped(load.key_bytes, _KEY_BYTES, 16), told(load.key_bytes))
     value_size = _clamped(load.value_bytes, (1, 1 << 24), 1024)
-    put("value_size", value_size, told(load.value_bytes))
+    least = log.number("min_blob_size") if log.option("enable_blob_files") in ON else None
+    enter = f"{missing}; values of {least or 0:.0f} B or more are in blob files, so enter your mean size"
+    put("value_size", value_size, told(load.value_bytes), why=enter if least else missing)
     if load.compressed_to is not None and load.compressed_to < _UNCOMPRESSED:
         ratio = round(min(1.0, max(0.05, load.compressed_to)), 2)
         put("compression_ratio", ratio, told(ratio))
