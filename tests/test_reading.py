@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,22 @@ def test_a_large_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^x: .*larger"):
         read_text(tmp_path / "x", "x", most_bytes=10)
     assert read_text(tmp_path / "x", "x", most_bytes=11) == "y" * 11
+
+
+def test_a_gzip_file_is_read_like_its_text(tmp_path: Path) -> None:
+    packed = gzip.compress(b"ab" * 50_000)
+    (tmp_path / "x.gz").write_bytes(packed)
+    assert read_text(tmp_path / "x.gz", "x") == "ab" * 50_000
+    with pytest.raises(UserError, match=r"^x: .*larger"):
+        read_text(tmp_path / "x.gz", "x", most_bytes=99_999)
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-12], lambda b: b[:9] + b"xx" + b[11:],
+                                    lambda b: b[:2] + b"xx"])  # fmt: skip
+def test_a_damaged_gzip_file_is_refused(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "x.gz").write_bytes(damage(gzip.compress(b"ab" * 50_000)))
+    with pytest.raises(UserError, match=r"^x: "):
+        read_text(tmp_path / "x.gz", "x")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:

@@ -170,3 +170,43 @@ def test_few_syncs_and_large_batches_are_no_finding(
 ) -> None:
     found = weights(read(tmp_path, syncs(uptime_s, 54_000, keys)))
     assert ("sync-writes" in found) is is_found
+
+
+def rewrites(count: int, records: int = 1000) -> list[tuple[float, str]]:
+    """Return compactions of a file of the last level, each of what the one before wrote."""
+    return [
+        entry for n in range(count)
+        for entry in compaction(2 * n, 100 + n, reason="BottommostFiles", inputs=(6,), output=6,
+                                file=99 + n, dropped=1000 - records)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("has_files", [True, False])
+def test_an_excerpt_shows_that_a_file_is_compacted_again_without_change(
+    has_files: bool, tmp_path: Path
+) -> None:
+    def excerpt(records: int) -> str:
+        told = [(at, text) for at, text in rewrites(8, records)
+                if has_files or "table_file_creation" not in text]  # fmt: skip
+        return "\n".join([*(line(at, text) for at, text in told), ""])
+
+    assert "endless-compaction" in weights(read(tmp_path, excerpt(1000)))
+    assert "endless-compaction" not in weights(read(tmp_path, excerpt(900)))
+
+
+def test_lines_of_speedb_without_a_time_are_stalls(tmp_path: Path) -> None:
+    text = "".join(
+        f"[WARN] [/write_controller.cc:100] WC setting delay of {rate}\n" for rate in (9000, 4000)
+    )
+    found = read(tmp_path, text)
+    assert weights(found).keys() == {"writes-slowed"}
+    assert [stall.least_rate for stall in found.stalls] == [4000]
+
+
+def test_a_table_that_begins_with_a_deep_level_is_read(tmp_path: Path) -> None:
+    cells = "0.0 0.0 0.0 0.0 1.5 0.0 0.0 1.0 0.0 0.0 0.00 0.00 0 0.000 0 0 0.0 0.0"
+    text = "".join(f" {level} 2/0 5.00 GB {cells}\n" for level in ("L44", "L45", "Sum"))
+    found = read(tmp_path, text)
+    assert [(row.level, row.files, row.size_bytes) for row in found.levels] == [
+        ("L44", 2, 5 * GIB), ("L45", 2, 5 * GIB),
+    ]  # fmt: skip

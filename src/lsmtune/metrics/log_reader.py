@@ -243,6 +243,8 @@ class _Reader:
             self._stall(timed)
         elif untimed.is_speedup(line):
             self._speedup(timed)
+        elif untimed.is_delay(line):
+            self._content.stalls.delayed(line, self._clock.micros(self._last))
         elif self._content.summaries.concerns(line) and not self._content.event_lines:
             micros = self._clock.micros(self._last)
             self._content.summaries.take(line, micros, self._content.stalls)

@@ -169,16 +169,15 @@ def compactions(log: Inspection) -> list[Job]:
 
 
 def by_family(log: Inspection, kind: str | None = None) -> Iterator[tuple[str, list[Job]]]:
-    """Yield each column family whose options are told with its jobs, of one kind or of all.
+    """Yield each column family that has options or jobs, with its jobs, of one kind or of all.
 
     The jobs are sorted once: a LOG can have hundreds of families.
     """
-    jobs: dict[str | None, list[Job]] = {family: [] for family in log.families}
+    jobs: dict[str, list[Job]] = {family: [] for family in log.families}
     for job in log.jobs:
-        if job.family in jobs and kind in (None, job.kind):
-            jobs[job.family].append(job)
-    for family in log.families:
-        yield family, jobs[family]
+        if kind in (None, job.kind):
+            jobs.setdefault(job.family or log.main_family, []).append(job)
+    yield from jobs.items()
 
 
 def share_of_reason(log: Inspection, reason: str) -> float:
