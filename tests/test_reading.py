@@ -87,10 +87,3 @@ def test_a_document_of_a_hundred_levels_is_read() -> None:
 def test_a_text_of_toml_with_nul_is_refused() -> None:
     with pytest.raises(UserError, match=r"^study.toml: "):
         parse_toml('x = [{y = "a\\u0000"}]', "study.toml")
-
-
-def test_a_compressed_file_is_named_as_such(tmp_path: Path) -> None:
-    path = tmp_path / "OPTIONS.gz"
-    path.write_bytes(gzip.compress(b"[DBOptions]"))
-    with pytest.raises(UserError, match=r"^base: .*compressed"):
-        read_text(path, "base")

@@ -7,6 +7,7 @@ import sys
 import tomllib
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,8 @@ def read_text(path: Path, where: str, most_bytes: int = MOST_BYTES) -> str:
         with path.open("rb") as file:
             packed = file.read(len(GZIP)) == GZIP
             file.seek(0)
-            content = (gzip.open(file) if packed else file).read(most_bytes + 1)
+            with gzip.open(file) if packed else nullcontext(file) as unpacked:
+                content = unpacked.read(most_bytes + 1)
         if len(content) > most_bytes:
             raise UserError(where, f": the file is larger than {most_bytes // _MIB} MiB")
         return content.decode("utf-8")

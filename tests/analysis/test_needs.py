@@ -143,7 +143,9 @@ def test_an_excerpt_is_not_asked_for_the_level_of_its_messages(tmp_path: Path) -
 def test_an_excerpt_of_the_options_is_asked_for_the_whole_log_only(tmp_path: Path) -> None:
     text = log(version="4.6.1").split("Options for column family")[0].rsplit("\n", 1)[0]
     for cut in (text, text.replace("Options.error_if_exists", "Options.cut")):
-        found = inspected(tmp_path, f"{cut.partition('[db/version_set')[0].rsplit(chr(10), 1)[0]}\n")
+        found = inspected(
+            tmp_path, f"{cut.partition('[db/version_set')[0].rsplit(chr(10), 1)[0]}\n"
+        )
         assert found.extent.has_first_line
         assert not any(
             words in advice

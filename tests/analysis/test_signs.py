@@ -135,10 +135,11 @@ def test_long_reading_of_wal_files_weighs_more(tmp_path: Path) -> None:
 
 
 def test_a_gap_before_the_manifest_is_read_is_a_slow_opening(tmp_path: Path) -> None:
-    before = line(0, "[db/version_set.cc:100] Opening")
-    after = line(95, f"{MANIFEST}0")
+    before, after = line(0, "   Options.ttl: 0"), line(95, f"{MANIFEST}0")
+    other = line(0, "[db/db_impl/db_impl.cc:900] Shutdown complete")
     assert "slow-opening" in weights(read(tmp_path, f"{before}\n{after}\n"))
     assert not read(tmp_path, f"{before}\n{line(2, f'{MANIFEST}0')}\n").findings
+    assert not read(tmp_path, f"{other}\n{after}\n").findings
 
 
 def test_a_compaction_with_score_minus_one_is_manual(tmp_path: Path) -> None:
@@ -210,3 +211,19 @@ def test_a_table_that_begins_with_a_deep_level_is_read(tmp_path: Path) -> None:
     assert [(row.level, row.files, row.size_bytes) for row in found.levels] == [
         ("L44", 2, 5 * GIB), ("L45", 2, 5 * GIB),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("stalled_s", "is_first"), [(None, True), (20.0, True), (0.1, False)])
+def test_a_stop_of_writes_comes_before_slow_reads(
+    stalled_s: float | None, is_first: bool, tmp_path: Path
+) -> None:
+    """Many files in level 0 make reads slow, and writes stop because of them."""
+    stopped = stalls("we have 148 level-0 files", stop=True, times=2)
+    if stalled_s is None:
+        text = "".join(f"{line(at, words)}\n" for at, words in stopped)
+    else:
+        text = log(stopped, event(9, "flush_finished", job=2, lsm_state=[148, 0]),
+                   dump(30, stalled_s=stalled_s))  # fmt: skip
+    codes = [finding.code for finding in read(tmp_path, text).findings]
+    assert (codes[0] != "many-l0-files") is is_first
+    assert "many-l0-files" in codes

@@ -241,7 +241,9 @@ def comment_of_rate(log: Inspection) -> str:
 
 
 def test_the_size_of_values_is_asked_for_if_large_values_are_in_blob_files(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("write_buffer_size=64m;enable_blob_files=true;min_blob_size=4096")
+    (tmp_path / "file").write_text(
+        "write_buffer_size=64m;enable_blob_files=true;min_blob_size=4096"
+    )
     files = study_files(inspect_path(tmp_path / "file"), "base.OPTIONS")
     assert "4096" in files.assumed["value_size"]
     (tmp_path / "file").write_text("write_buffer_size=64m;min_blob_size=4096")

@@ -227,7 +227,7 @@ def test_no_stall_lines_say_nothing() -> None:
     ],
 )
 def test_a_broken_stall_line_is_named(line: str) -> None:
-    with pytest.raises(ParseError, match="^line 2: "):
+    with pytest.raises(ParseError, match=r"^line 2: "):
         parse_stall_summary(f"\n{line}\n")
 
 

@@ -39,12 +39,12 @@ class LogContent:
     last block of the database and of each column family over all dumps. `statistics` are of the
     last dump, everything else is of the whole LOG. `dropped` are column families that the program
     dropped. `assumed_families` are those whose options RocksDB did not print: `options` has the
-    values that all printed families have. `troubles` are the first of `trouble_lines` that tell of errors. `incomplete` says
-    what could not be read, among it `cut_events`. `is_open` says whether the last opening ended,
-    `has_first_line` whether the LOG begins with the head that RocksDB writes into each new one,
-    `logs_info` whether it has messages of the level INFO, `names_source` whether a line names a
-    place in RocksDB's source. `job_lines` counts messages of jobs, `hidden_events` events with
-    values that a mail hides.
+    values that all printed families have. `troubles` are the first of `trouble_lines` that tell of
+    errors. `incomplete` says what could not be read, among it `cut_events`. `is_open` says whether
+    the last opening ended, `has_first_line` whether the LOG begins with the head that RocksDB
+    writes into each new one, `logs_info` whether it has messages of the level INFO, `names_source`
+    whether a line names a place in RocksDB's source. `job_lines` counts messages of jobs,
+    `hidden_events` events with values that a mail hides.
     """
 
     version: str | None = None

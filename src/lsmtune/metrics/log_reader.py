@@ -56,7 +56,7 @@ class _Reader:
         self._content = LogContent(notices=NoticeLedger(notices))
         self._clock = LogClock()
         self._first = self._last = self._previous = ""
-        self._began = ""
+        self._began = self._told = ""
         self._has_made_times = False
         self._head: _Head | None = None
         self._first_head = ""
@@ -120,7 +120,9 @@ class _Reader:
             content.last_micros = self._clock.micros(self._last)
             content.stalls.end(content.last_micros)
         if content.notices.count("options skipped"):
-            content.assumed_families = tuple(content.options.assume(self._ids.names))
+            stalled = [stall.family for stall in content.stalls.stalls if stall.family]
+            names = dict.fromkeys((*self._ids.names, *stalled))
+            content.assumed_families = tuple(content.options.assume(names))
         content.incomplete += faults_of(content)
         self._read_statistics()
         return content
@@ -188,6 +190,8 @@ class _Reader:
                 content.stalls.delayed(line, self._clock.micros(line[:STAMP_LENGTH]))
             case "manifest read":
                 self._manifest_read(line)
+            case "options skipped":
+                self._told = line[:STAMP_LENGTH]
             case "recovered WAL" | "skipped WAL" as name:
                 content.recoveries.take_wal(name, line)
         if self._options.changing and self._options.take_change(line):
@@ -302,6 +306,7 @@ class _Reader:
         self._options.take_change(line)
 
     def _option(self, line: str) -> None:
+        self._told = line[:STAMP_LENGTH]
         self._options.take(line)
         self._content.notices.take(line)
 
@@ -349,6 +354,7 @@ class _Reader:
         """The database is opened: what follows counts from here."""
         content, head = self._content, self._head
         content.logs_info, content.is_open = True, False
+        self._told = line[:STAMP_LENGTH]
         self._close_dump()
         if self._last:
             content.stalls.end(self._clock.micros(head.stamp if head else self._last))
@@ -365,11 +371,14 @@ class _Reader:
         self._head = None
 
     def _manifest_read(self, line: str) -> None:
-        """The opening has read MANIFEST; an excerpt may lack the line in which this began."""
+        """The opening has read MANIFEST; an excerpt may lack the line in which this began.
+
+        Then the time counts from the line before, if it is of the options.
+        """
         if self._head is not None:
             self._opening(line)
-        now, began = line[:STAMP_LENGTH], self._began or self._previous or line[:STAMP_LENGTH]
-        micros = self._clock.micros(now) - self._clock.micros(began)
+        now, before = line[:STAMP_LENGTH], self._previous == self._told and self._previous
+        micros = self._clock.micros(now) - self._clock.micros(self._began or before or now)
         self._content.recoveries.manifest_read(line, max(0, micros) / 1e6)
         self._began = ""
 

@@ -248,7 +248,7 @@ def _workload(log: Inspection) -> tuple[Table, dict[str, str]]:
     put("key_size", _clamped(load.key_bytes, _KEY_BYTES, 16), told(load.key_bytes))
     value_size = _clamped(load.value_bytes, (1, 1 << 24), 1024)
     least = log.number("min_blob_size") if log.option("enable_blob_files") in ON else None
-    enter = f"{missing}; values of {least or 0:.0f} B or more are in blob files, so enter your mean size"
+    enter = f"{missing}; values from {least or 0:.0f} B on are in blob files: enter your mean size"
     put("value_size", value_size, told(load.value_bytes), why=enter if least else missing)
     if load.compressed_to is not None and load.compressed_to < _UNCOMPRESSED:
         ratio = round(min(1.0, max(0.05, load.compressed_to)), 2)

@@ -91,7 +91,10 @@ def _tables_of_options(log: Inspection) -> Iterator[Finding]:
             for name in ("target_file_size_base", "write_buffer_size",
                          "min_write_buffer_number_to_merge")
         )  # fmt: skip
-        if log.family_option(family, "enable_blob_files") in ON and 0 < memtable * (merged or 1) < target:
+        if (
+            log.family_option(family, "enable_blob_files") in ON
+            and 0 < memtable * (merged or 1) < target
+        ):
             least = log.family_number(family, "min_blob_size")
             values = f" of {format_bytes(least)} or more" if least else ""
             yield Finding(

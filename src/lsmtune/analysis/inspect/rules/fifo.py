@@ -5,7 +5,15 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, VERSION
-from lsmtune.analysis.inspect.rule import FIFO, ON, FirstSteps, Rule, noticed, number_or_default, version_in
+from lsmtune.analysis.inspect.rule import (
+    FIFO,
+    ON,
+    FirstSteps,
+    Rule,
+    noticed,
+    number_or_default,
+    version_in,
+)
 from lsmtune.metrics.log_notices import Notices
 from lsmtune.units import format_bytes
 

@@ -16,6 +16,7 @@ from lsmtune.analysis.inspect.rule import (
     bound_text,
     jobs_option,
     number_or_default,
+    stalled_share,
     version_in,
 )
 from lsmtune.analysis.inspect.stall_causes import L0, counts_by_cause
@@ -32,7 +33,7 @@ _FILES_LEFT = 20
 _MANY_LEVEL_0_FILES = 100
 _DEFAULT_TRIGGER = 4
 _FEW_READS = 0.1
-_AFTER_STALLS = 0.05
+_AFTER_STALLS, _LONG_STALLS = 0.05, 0.05
 _BLOBS_SINCE = "6.13"
 _TINY_LEVEL_1 = 32 * MIB
 _MUCH_DATA = 100.0
@@ -93,7 +94,7 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
         trigger = log.family_number(family, "level0_file_num_compaction_trigger")
         reads = log.load.read_percent  # only reads suffer
         weight = 0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100)
-        if counts_by_cause(log)[L0] or any(stall.cause == L0 for stall in log.stalls):
+        if _stalls_by_files(log):
             weight = _AFTER_STALLS  # the findings on stalls come first
         options = (jobs_option(log), "max_subcompactions")
         own = ("level0_file_num_compaction_trigger",)
@@ -107,6 +108,13 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
             (*own, *options) if trigger > _DEFAULT_TRIGGER else (*options, *own),
             weight, family=family or None,
         )  # fmt: skip
+
+
+def _stalls_by_files(log: Inspection) -> bool:
+    """Return whether the files in level 0 made writes stall, and for long if the text shows it."""
+    has_time = bool(log.timed_stalls) or log.totals.stall_percent is not None
+    stalled = counts_by_cause(log)[L0] or any(stall.cause == L0 for stall in log.stalls)
+    return bool(stalled) and (not has_time or stalled_share(log) >= _LONG_STALLS)
 
 
 def _tiny_levels(log: Inspection) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from lsmtune.units import MIB, format_bytes, format_duration
 _SLOW_S = 30.0
 _MANY_WALS = 20
 _FAR = 1000
-"""File numbers by which the oldest WAL is behind: of an opening whose WALs the LOG does not list."""
+"""How far the number of the oldest WAL is behind, where the LOG does not list all of them."""
 _LARGE_MANIFEST = 512 * MIB
 _MANIFEST = re.compile(r"size: (\d{1,18}) Bytes")
 

@@ -188,13 +188,13 @@ def _low_memory_limit(log: Inspection) -> Iterator[Finding]:
     several = len(log.families) > 1
     atomic = several and log.option("atomic_flush") in ON
     count = len(log.families)
-    all_at_once = f" With atomic_flush, each flush writes files of {count} families." if atomic else ""
+    at_once = f" With atomic_flush, each flush writes files of {count} families." if atomic else ""
     yield Finding(
         "low-memory-limit", "The limit of all memtables is smaller than one memtable",
         f"db_write_buffer_size is {format_bytes(limit)} for all {count} column families, and "
         f"write_buffer_size is {format_bytes(sizes[family])}. RocksDB flushes when memtables take "
         f"7/8 of the limit, so no memtable becomes full, and level 0 gets many small files."
-        f"{all_at_once}",
+        f"{at_once}",
         ("db_write_buffer_size", "write_buffer_size"), 0.45 if several else 0.3,
         family=family if several and len(set(sizes.values())) > 1 else None,
     )  # fmt: skip

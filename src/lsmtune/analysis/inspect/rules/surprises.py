@@ -40,8 +40,8 @@ def _manual_compactions(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             "manual-compaction", "A manual compaction ran while writes stalled",
             f"{percent(share)} of the compacted bytes are of manual compactions (reason "
-            "ManualCompaction; in old versions, score -1): a program called CompactRange. The pending bytes of a manual compaction count for the "
-            "limits of write stalls.",
+            "ManualCompaction; in old versions, score -1): a program called CompactRange. The "
+            "pending bytes of a manual compaction count for the limits of write stalls.",
             ("disable_auto_compactions", "exclusive_manual_compaction"), 0.4 * share,
         )  # fmt: skip
 
