@@ -8,8 +8,8 @@ from lsmtune.analysis.inspect.rule import NO_OBJECT, ON, FirstSteps, Rule, is_ol
 
 _LEAST_SYNCS = 100
 _MOST = 0.5
-_FEW_SYNCS_S = 10.0
-"""Even a hard disk syncs more often than this in a second."""
+_FEW_SYNCS_S = 2.0
+"""Even a slow device syncs as often as this in a second, so that writers seldom wait for it."""
 _MANY_KEYS = 100
 """Writes with more keys than this are large batches already."""
 _SLOW_SYNC_MICROS = 500_000
