@@ -104,7 +104,7 @@ class LogOptions:
         lacking = [name for name in families if name not in self.families]
         printed = [told.items() for told in self.families.values()]
         alike = dict(set(printed[0]).intersection(*printed)) if printed else {}
-        self.families |= {name: dict(alike) for name in lacking if alike}
+        self.families |= dict.fromkeys(lacking if alike else (), alike)  # one table for thousands
         return lacking if alike else []
 
     def _value(self, text: str) -> str:

@@ -49,7 +49,9 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
     tables = _tables(content, incomplete)
     changed = {}
     if content.version:
-        changed = changed_options(content.version, options)
+        assumed = frozenset(content.assumed_families)
+        printed = {scope: told for scope, told in options.items() if scope not in assumed}
+        changed = changed_options(content.version, printed)
         _note_unknown_version(content.version, incomplete)
     families = family_sums(content)
     main = main_family(families)
