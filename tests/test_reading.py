@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,22 @@ def test_a_large_file_is_refused(tmp_path: Path) -> None:
     assert read_text(tmp_path / "x", "x", most_bytes=11) == "y" * 11
 
 
+def test_a_gzip_file_is_read_like_its_text(tmp_path: Path) -> None:
+    packed = gzip.compress(b"ab" * 50_000)
+    (tmp_path / "x.gz").write_bytes(packed)
+    assert read_text(tmp_path / "x.gz", "x") == "ab" * 50_000
+    with pytest.raises(UserError, match=r"^x: .*larger"):
+        read_text(tmp_path / "x.gz", "x", most_bytes=99_999)
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-12], lambda b: b[:9] + b"xx" + b[11:],
+                                    lambda b: b[:2] + b"xx"])  # fmt: skip
+def test_a_damaged_gzip_file_is_refused(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "x.gz").write_bytes(damage(gzip.compress(b"ab" * 50_000)))
+    with pytest.raises(UserError, match=r"^x: "):
+        read_text(tmp_path / "x.gz", "x")
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match=r"^x: "):
@@ -70,10 +87,3 @@ def test_a_document_of_a_hundred_levels_is_read() -> None:
 def test_a_text_of_toml_with_nul_is_refused() -> None:
     with pytest.raises(UserError, match=r"^study.toml: "):
         parse_toml('x = [{y = "a\\u0000"}]', "study.toml")
-
-
-def test_a_compressed_file_is_named_as_such(tmp_path: Path) -> None:
-    path = tmp_path / "OPTIONS.gz"
-    path.write_bytes(gzip.compress(b"[DBOptions]"))
-    with pytest.raises(UserError, match=r"^base: .*compressed"):
-        read_text(path, "base")

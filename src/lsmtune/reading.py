@@ -1,10 +1,13 @@
 """Reading of files that users name: regular files of a bounded size, and their TOML and JSON."""
 
+import gzip
 import json
 import stat
 import sys
 import tomllib
+import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -34,22 +37,26 @@ def check_regular(path: Path, where: str) -> None:
 
 
 def read_text(path: Path, where: str, most_bytes: int = MOST_BYTES) -> str:
-    """Return the text of a regular file in UTF-8, of at most so many bytes.
+    """Return the text of a regular file in UTF-8, plain or gzip, of at most so many bytes.
 
     UserError that begins with `where` otherwise.
     """
     check_regular(path, where)
     try:
         with path.open("rb") as file:
-            content = file.read(most_bytes + 1)
+            packed = file.read(len(GZIP)) == GZIP
+            file.seek(0)
+            with gzip.open(file) if packed else nullcontext(file) as unpacked:
+                content = unpacked.read(most_bytes + 1)
         if len(content) > most_bytes:
             raise UserError(where, f": the file is larger than {most_bytes // _MIB} MiB")
         return content.decode("utf-8")
+    except (EOFError, zlib.error) as error:
+        raise UserError(where, ": the gzip file is truncated or damaged") from error
     except OSError as error:
-        raise UserError(where, f": cannot read the file: {error.strerror}") from error
+        why = error.strerror or "the gzip file is truncated or damaged"
+        raise UserError(where, f": cannot read the file: {why}") from error
     except UnicodeDecodeError as error:
-        if content.startswith(GZIP):
-            raise UserError(where, ": the file is compressed; unpack the file first") from error
         raise UserError(where, ": the file is not a text file in UTF-8") from error
 
 

@@ -196,6 +196,8 @@ SPACE: dict[str, str] = {
         "enable_blob_files": "true", "enable_blob_garbage_collection": "true",
         "blob_garbage_collection_force_threshold": "0.000000"}),
     "blob-large-tables": log(flushes(5, blobs=32 * MIB), family={"enable_blob_files": "true"}),
+    "fifo-tiny-limit": "compaction_style=kCompactionStyleFIFO;compaction_options_fifo="
+    "{max_table_files_size=20480};write_buffer_size=64m",
     "fifo-drops": warned("[db/compaction/compaction_picker_fifo.cc:227] [default] FIFO compaction: "
                          "picking file 12 with size 1.04MB for deletion"),
     "fifo-merges-ttl": log(family={"compaction_style": "kCompactionStyleFIFO", "ttl": 3600,
@@ -237,10 +239,11 @@ OTHERS: dict[str, str] = {
     "tikv-family-cache": '[storage.block-cache]\ncapacity = "16GB"\n[rocksdb.defaultcf]\n'
     'block-cache-size = "12GB"\n',
     "tikv-sync-log": "[raftstore]\nsync-log = false\n[rocksdb.defaultcf]\n",
+    "low-memory-limit": "db_write_buffer_size=32m;write_buffer_size=64m",
     "low-wal-limit": "[mysqld]\nrocksdb_max_total_wal_size=16m\n",
     "filter-without-bits": "write_buffer_size=64m;block_based_table_factory={filter_policy="
     "rocksdb.BuiltinBloomFilter}",
-    "tikv-flow-control": "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 20\n",
+    "tikv-flow-control": "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 30\n",
     "soft-above-hard": "soft_pending_compaction_bytes_limit=64G;"
     "hard_pending_compaction_bytes_limit=8G",
     "wal-limit-unused": log(database={"max_total_wal_size": GIB}),

@@ -317,3 +317,26 @@ def test_the_options_of_the_log_are_those_of_the_family(tmp_path: Path) -> None:
     made = table_event(2, 9, "users", num_entries=10)
     found = inspected(tmp_path, log([made], families=("default", "users")))
     assert found.main_family == "default"
+
+
+def test_families_whose_options_rocksdb_does_not_print_have_those_of_all_others(
+    tmp_path: Path,
+) -> None:
+    """ColumnFamilyData in db/column_family.cc prints the options of the first ten families."""
+    names = [f"f{n:02}" for n in range(12)]
+    text = log(
+        *((0.4, "[db/column_family.cc:624] \t(skipping printing options)") for _ in names[10:]),
+        *((0.5, f"[db/version_set.cc:5722] Column family [{name}] (ID {n}), log number is 4")
+          for n, name in enumerate(names)),
+        stalls("we have 24 level-0 files", family="f11"),
+        families=tuple(names[:10]),
+    )  # fmt: skip
+    found = inspected(tmp_path, text)
+    assert found.assumed_families == ("f10", "f11")
+    assert [*sums(found)] == names
+    assert found.family_number("f11", "write_buffer_size") == FAMILY["write_buffer_size"]
+    blamed = {finding.family for finding in found.findings if "stall" in finding.evidence}
+    assert blamed == {"f11"}
+    assert not [need for need in found.needed if need.startswith("all options")]
+    files = study_files(inspected(tmp_path, text, "f11"), "base.OPTIONS")
+    assert parse_options(files.options).sections['CFOptions "f11"']["write_buffer_size"]

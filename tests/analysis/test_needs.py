@@ -132,12 +132,36 @@ def test_a_log_without_info_is_asked_for_this_level_and_not_for_its_first_line(
     assert not any("starts after" in note for note in found.incomplete)
 
 
-def test_a_log_with_info_is_not_asked_for_this_level(tmp_path: Path) -> None:
+def test_an_excerpt_is_not_asked_for_the_level_of_its_messages(tmp_path: Path) -> None:
     info = "[db/column_family.cc:839] [cf] Increasing compaction threads because we have 5 level-0"
-    for level, is_asked in (("", False), ("[WARN] ", True)):
+    for level in ("", "[WARN] "):
         found = inspected(tmp_path, line(1, f"{level}{info} files") + "\n")
         assert any("events" in advice for advice in found.needed_here)
-        assert any("INFO_LEVEL" in advice for advice in found.needed_here) == is_asked
+        assert not any("INFO_LEVEL" in advice for advice in found.needed_here)
+
+
+def test_an_excerpt_of_the_options_is_asked_for_the_whole_log_only(tmp_path: Path) -> None:
+    text = log(version="4.6.1").split("Options for column family")[0].rsplit("\n", 1)[0]
+    for cut in (text, text.replace("Options.error_if_exists", "Options.cut")):
+        found = inspected(
+            tmp_path, f"{cut.partition('[db/version_set')[0].rsplit(chr(10), 1)[0]}\n"
+        )
+        assert found.extent.has_first_line
+        assert not any(
+            words in advice
+            for words in ("INFO_LEVEL", "LOG.old", "first line", "blob")
+            for advice in found.needed_here
+        )
+        assert not any("level INFO" in note for note in found.incomplete)
+
+
+def test_bytes_below_the_digits_of_a_dump_are_not_missing(tmp_path: Path) -> None:
+    text = dump(100).replace("ingest: 0.01 GB, 1.00 MB/s", "ingest: 0.00 GB, 0.00 MB/s")
+    found = inspected(tmp_path, log(text))
+    assert found.totals.ingest_below_bytes == pytest.approx(0.005 * (1 << 30), abs=1)
+    assert any("clients wrote less than" in note for note in found.incomplete)
+    assert not any("missing" in note for note in found.incomplete if "clients" in note)
+    assert any("longer time" in advice for advice in found.needed_here)
 
 
 def test_a_log_that_begins_later_is_asked_for_its_first_line_once(tmp_path: Path) -> None:

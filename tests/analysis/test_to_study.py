@@ -238,3 +238,13 @@ def test_the_rate_of_several_families_has_to_be_checked(tmp_path: Path) -> None:
 
 def comment_of_rate(log: Inspection) -> str:
     return str(tomlkit.parse(study_files(log, "O").study).item("rate").trivia.comment)
+
+
+def test_the_size_of_values_is_asked_for_if_large_values_are_in_blob_files(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text(
+        "write_buffer_size=64m;enable_blob_files=true;min_blob_size=4096"
+    )
+    files = study_files(inspect_path(tmp_path / "file"), "base.OPTIONS")
+    assert "4096" in files.assumed["value_size"]
+    (tmp_path / "file").write_text("write_buffer_size=64m;min_blob_size=4096")
+    assert "4096" not in study_files(inspect_path(tmp_path / "file"), "b").assumed["value_size"]

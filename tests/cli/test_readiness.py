@@ -11,6 +11,8 @@ from lsmtune.api.plan import Plan, plan_document
 from lsmtune.api.readiness import readiness
 from lsmtune.cli.main import run
 from lsmtune.cli.plan_lines import plan_lines
+from lsmtune.knobs.types import Settings
+from lsmtune.report.text.plan_text import measure_facts
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study.host_checks import remark_busy
@@ -96,3 +98,19 @@ def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(tmp_path: Path) -
     labels = {line.split("  ")[0] for line in lines}
     assert {"changes", "windows", "time"} <= labels
     assert not {"runs of the baseline", "search", "repeats", "verification"} & labels
+
+
+@pytest.mark.parametrize(
+    ("base", "is_told"),
+    [
+        ({"enable_blob_files": True, "min_blob_size": 4096}, True),
+        ({"enable_blob_files": True, "min_blob_size": 1024}, False),
+        ({"enable_blob_files": False, "min_blob_size": 4096}, False),
+        ({}, False),
+    ],
+)
+def test_values_too_small_for_the_blob_files_of_the_baseline_are_named(
+    base: Settings, is_told: bool
+) -> None:
+    texts = [text for _, text in measure_facts(spec(), base)]
+    assert any("min_blob_size" in text for text in texts) is is_told

@@ -20,7 +20,7 @@ _FOREIGN: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^\s*pebble_version\s*=", re.MULTILINE),
      "this file is an OPTIONS file of Pebble, whose options are not those of RocksDB; use the "
      "OPTIONS file or the LOG of a RocksDB"),
-    (re.compile(r"^LevelDB: +version ", re.MULTILINE),
+    (re.compile(r"^LevelDB: +version [01]\.", re.MULTILINE),
      "this text is output of LevelDB's db_bench; use the output of RocksDB's db_bench"),
     (re.compile(r"^\s*state\.backend\.rocksdb\.|^\s*state\.backend(?:\.type)?:\s*[\"']?rocksdb",
                 re.MULTILINE),

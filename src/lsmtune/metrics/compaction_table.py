@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from lsmtune.errors import ParseError
 from lsmtune.metrics.log_events import HIDDEN
@@ -31,6 +32,7 @@ _STALL_LINES = {
     "Write Stall (count)": re.compile(r"(?P<cause>\S+): (?P<count>\d{1,20})"),
 }
 
+_LONGEST_ITEM = 60
 _STALL_TOTALS = ("total-delays", "total-stops")
 _STALL_PARTS = ("with_compaction", "with-ongoing-compaction")
 
@@ -58,7 +60,8 @@ class LevelRow:
     `size_bytes` is as rounded as the text (two digits in binary units), so are the key counts
     (thousands) and the GB (binary, one digit). `w_amp_table` divides bytes written by bytes
     that came from above, already compressed: it is not the exact write amplification.
-    `read_gb` and `write_gb` of the levels below L0 are of compactions, of L0 of flushes.
+    `read_gb` and `write_gb` of the levels below L0 are of compactions, of L0 of flushes. They are
+    tables and blob files together.
     """
 
     level: str
@@ -218,8 +221,8 @@ def _row(columns: list[str], cells: list[str]) -> LevelRow:
         files_being_compacted=int(files[2]) if files else None,
         size_bytes=_size(cell.get("Size") or cell.get("Size(MB)", "") + "MB"),
         score=_decimal(cell.get("Score")),
-        read_gb=_decimal(cell.get("Read(GB)")),
-        write_gb=_decimal(cell.get("Write(GB)")),
+        read_gb=_with_blobs(cell, "Read(GB)", "Rblob(GB)"),
+        write_gb=_with_blobs(cell, "Write(GB)", "Wblob(GB)"),
         moved_gb=_decimal(cell.get("Moved(GB)")),
         w_amp_table=_decimal(cell.get("W-Amp")),
         read_mb_s=_decimal(cell.get("Rd(MB/s)")),
@@ -241,6 +244,12 @@ def _decimal(cell: str | None) -> float | None:
     return None if cell is None else float(cell)
 
 
+def _with_blobs(cell: Mapping[str, str], tables: str, blobs: str) -> float | None:
+    """Return the GB of tables and of blob files, which RocksDB counts in columns of their own."""
+    gb = _decimal(cell.get(tables))
+    return None if gb is None else round(gb + (_decimal(cell.get(blobs)) or 0.0), 1)
+
+
 def _count(cell: str | None) -> int | None:
     match = _COUNT.fullmatch(cell or "")
     return int(match[1]) * _COUNT_UNITS[match[2]] if match else None
@@ -260,7 +269,11 @@ def _stall_counts(line: str, number: int) -> Counter[str]:
         line.removeprefix(start).removeprefix(": ").strip().rstrip(",").split(", ")
     )  # RocksDB 8.1 ends the database's line with one
     wanted = [item for item in listed if not item.startswith("interval ")]
-    matches = [match for item in wanted if (match := _STALL_LINES[start].fullmatch(item))]
-    if len(matches) < len(wanted):
-        raise ParseError(f"line {number}: invalid list of stall counts: {line!r}")
-    return Counter({match["cause"]: int(match["count"]) for match in matches})
+    matches = [_STALL_LINES[start].fullmatch(item) for item in wanted]
+    counts = list(takewhile(bool, matches))
+    # RocksDB 8.1 has no line end after the counts of a family: the block cache follows. A count
+    # after an item that is none shows a damaged line.
+    if not counts or any(matches[len(counts) :]):
+        wrong = wanted[len(counts)][:_LONGEST_ITEM]
+        raise ParseError(f"line {number}: invalid stall count {wrong!r}")
+    return Counter({match["cause"]: int(match["count"]) for match in counts if match})

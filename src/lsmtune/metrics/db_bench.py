@@ -28,9 +28,11 @@ _HISTOGRAM_LINES = 3
 _PERF_CONTEXT = "PERF_CONTEXT:"
 _COUNTER = re.compile(rf"(\w+) = ({_INT})(?=,|$)")
 _PERCENTILE = re.compile(r"P(\d+(?:\.\d+)?): (\d+\.\d\d)")
-_VERSION = re.compile(r"^RocksDB:\s+[Vv]ersion (\d+(?:\.\d+)*)", re.MULTILINE)
-_COMPRESSION = re.compile(r"^Compression: (\S+)", re.MULTILINE)
-_WARNING = re.compile(r"^WARNING: .*\S", re.MULTILINE)
+VERSION = r"(?:RocksDB:\s+[Vv]ersion |LevelDB:\s+version (?!0|1\.))(\d+(?:\.\d+)*)"
+"""Up to 3.10, RocksDB's db_bench says LevelDB, whose own versions are 1.x."""
+_VERSION = re.compile(rf"^[ \t]*{VERSION}", re.MULTILINE)
+_COMPRESSION = re.compile(r"^[ \t]*Compression: (\S+)", re.MULTILINE)
+_WARNING = re.compile(r"^[ \t]*(WARNING: .*\S)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from lsmtune.metrics.benchmark_run import (
     percentile_name,
     threads_of,
 )
-from lsmtune.metrics.db_bench import BenchmarkResult, result_at, result_lines
+from lsmtune.metrics.db_bench import VERSION, BenchmarkResult, result_at, result_lines
 
 _SUMMARY = re.compile(
     r"(?P<name>[A-Za-z]\S*) \[AVG +(?P<runs>\d{1,6}) runs\] *: *(?P<ops>\d{1,20})"
@@ -30,7 +30,7 @@ _OF_95_PERCENT = 1.959964
 """db_bench prints this number of standard errors behind the mean (CalcConfidence95)."""
 _WARM_UP = re.compile(r"Warming up benchmark by running (\d{1,6}) times")
 _BANNER: tuple[tuple[str, re.Pattern[str], Callable[[str], Fact]], ...] = (
-    ("version", re.compile(r"RocksDB:\s+[Vv]ersion (\d+(?:\.\d+)*)"), str),
+    ("version", re.compile(VERSION), str),
     ("cpu", re.compile(r"CPU:\s+(\d.*)"), str),
     ("key_bytes", re.compile(r"Keys:\s+(\d{1,12}) bytes each"), int),
     ("value_bytes", re.compile(r"Values:\s+(\d{1,12})(?: avg)? bytes each"), int),
@@ -42,8 +42,8 @@ _BANNER: tuple[tuple[str, re.Pattern[str], Callable[[str], Fact]], ...] = (
 )
 _FIRST_FACTS = ("version", "key_bytes")
 """Facts at the beginning of a banner: newer versions print the version to another stream."""
-_FIRST_WORDS = ("RocksDB:", "Keys:")
-_FIRST_LETTERS = frozenset("RCKVEWMD")
+_FIRST_WORDS = ("RocksDB:", "LevelDB:", "Keys:")
+_FIRST_LETTERS = frozenset("RLCKVEWMD")
 """First letters of the lines of a banner: most lines of a long text begin with others."""
 _COMPRESSED = re.compile(r"Values:\s+\d+.* \((\d{1,12}) bytes after compression\)")
 _PATH = re.compile(r"DB path: \[(.*)\]")

@@ -97,6 +97,11 @@ class FamilyIds:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
 
+    @property
+    def names(self) -> list[str]:
+        """The families that exist, in the order of their lines."""
+        return [*self._names.values()]
+
     def take(self, line: str) -> tuple[str, bool]:
         """Take a line on a column family; return its name, and whether the family was dropped.
 

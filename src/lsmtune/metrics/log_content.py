@@ -12,11 +12,13 @@ from lsmtune.metrics.log_events import HIDDEN
 from lsmtune.metrics.log_jobs import JobLedger
 from lsmtune.metrics.log_notices import NoticeLedger
 from lsmtune.metrics.log_options import LogOptions
+from lsmtune.metrics.log_recovery import RecoveryLedger
 from lsmtune.metrics.log_stalls import LevelZeroLedger, StallLedger
 from lsmtune.metrics.options_file import COMMA_NOTE
 from lsmtune.metrics.statistics import Statistics
 
 _FLUSHED = re.compile(r"^Flush\(GB\): cumulative (\d{1,9}\.\d{1,9})", re.MULTILINE)
+_MOST_NAMED = 3
 _COMPACTED = re.compile(r"^Cumulative compaction: (\d{1,9}\.\d{1,9}) GB write", re.MULTILINE)
 
 
@@ -36,12 +38,13 @@ class LogContent:
     `version`, `options` and `dumps` are of the last of its `openings`, and so is `dump_text`: the
     last block of the database and of each column family over all dumps. `statistics` are of the
     last dump, everything else is of the whole LOG. `dropped` are column families that the program
-    dropped. `troubles` are the first of `trouble_lines` that tell of errors. `incomplete` says
-    what could not be read, among it `cut_events`. `is_open` says whether the last opening ended,
-    `has_first_line` whether the LOG begins with the head that RocksDB writes into each new one,
-    `logs_info` whether it has messages of the level INFO, `names_source` whether a line names a
-    place in RocksDB's source. `job_lines` counts messages of jobs, `hidden_events` events with
-    values that a mail hides.
+    dropped. `assumed_families` are those whose options RocksDB did not print: `options` has the
+    values that all printed families have. `troubles` are the first of `trouble_lines` that tell of
+    errors. `incomplete` says what could not be read, among it `cut_events`. `is_open` says whether
+    the last opening ended, `has_first_line` whether the LOG begins with the head that RocksDB
+    writes into each new one, `logs_info` whether it has messages of the level INFO, `names_source`
+    whether a line names a place in RocksDB's source. `job_lines` counts messages of jobs,
+    `hidden_events` events with values that a mail hides.
     """
 
     version: str | None = None
@@ -63,8 +66,10 @@ class LogContent:
     stalls: StallLedger = field(default_factory=StallLedger)
     level_0: LevelZeroLedger = field(default_factory=LevelZeroLedger)
     notices: NoticeLedger = field(default_factory=NoticeLedger)
+    recoveries: RecoveryLedger = field(default_factory=RecoveryLedger)
     dumps: list[TimedDump] = field(default_factory=list)
     dump_text: str = ""
+    assumed_families: tuple[str, ...] = ()
     dropped: set[str] = field(default_factory=set)
     results: Mapping[str, BenchmarkResult] = field(default_factory=dict)
     runs: tuple[BenchmarkRun, ...] = ()
@@ -98,6 +103,16 @@ class LogContent:
         )
 
     @property
+    def lacks_info(self) -> bool:
+        """Whether it shows that the program wrote no messages of the level INFO.
+
+        An excerpt that ends within the options or after them does not show this.
+        """
+        goes_on = self.is_open or bool(self.stalls.stalls) or self.trouble_lines > 0
+        is_whole = self.has_first_line and self.options.has_whole_database
+        return is_whole and goes_on and not self.logs_info
+
+    @property
     def nothing_ran(self) -> bool:
         """Whether it shows that no flush and no compaction ran since the opening."""
         return (
@@ -121,6 +136,14 @@ def faults_of(content: LogContent) -> list[str]:
     faults: list[str] = []
     if content.options.has_commas:
         faults.append(COMMA_NOTE)
+    if content.assumed_families:
+        assumed = content.assumed_families
+        faults.append(
+            f"RocksDB prints the options of the first ten column families only; for {len(assumed)} "
+            f"others ({', '.join(assumed[:_MOST_NAMED])}{', …' if assumed[_MOST_NAMED:] else ''}) "
+            "lsmtune assumes the values that all ten have; their own values are in the newest "
+            "OPTIONS file in the folder of the database"
+        )
     if content.cut_events:
         faults.append(
             f"{content.cut_events} event lines of the LOG are truncated or damaged; lsmtune "
@@ -136,14 +159,17 @@ def faults_of(content: LogContent) -> list[str]:
             f"the LOG has no events; the numbers of {len(content.summaries.jobs)} flushes and "
             "compactions come from one-line summaries, which RocksDB rounds to 0.1 MB"
         )
-    if content.has_first_line and not content.logs_info:
+    if content.lacks_info:
         faults.append(
             "the LOG has no messages of the level INFO, so the opening, flushes and "
             "compactions are missing"
         )
     elif not content.begins_with_opening:
         faults.append(
-            "the LOG starts after the database was opened, or does not contain the opening; "
+            "the LOG does not contain the opening of the database; totals may not include the time "
+            "before"
+            if content.has_first_line
+            else "the LOG starts after the database was opened, or does not contain the opening; "
             "totals may not include the time before"
         )
     if content.openings > 1:

@@ -10,7 +10,7 @@ from lsmtune.units import GIB, MIB
 
 _UPTIME = re.compile(r"^Uptime\(secs\): (\d{1,15}\.\d) total", re.MULTILINE)
 _WRITES = re.compile(
-    r"^Cumulative writes: \d+[KMG]? writes, (?P<keys>\d{1,15})(?P<unit>[KMG]?) keys, .*"
+    r"^Cumulative writes: (?P<writes>\d+)[KMG]? writes, (?P<keys>\d{1,15})(?P<unit>[KMG]?) keys, .*"
     r"ingest: (?P<gb>\d{1,15}\.\d+) GB, (?P<mb_s>\d{1,15}\.\d+) MB/s",
     re.MULTILINE,
 )
@@ -41,7 +41,7 @@ class StatsDump:
 
     `keys_written`, `ingest_bytes` (keys and values as they came from the clients) and
     `compacted_bytes` (what flushes and compactions wrote) are as rounded as RocksDB prints them.
-    If RocksDB prints 0.00 GB for keys that were written, `ingest_bytes` is None, and less than
+    If RocksDB prints 0.00 GB although there were writes, `ingest_bytes` is None, and less than
     `ingest_below_bytes` were written.
     """
 
@@ -128,7 +128,8 @@ def parse_stats_dump(text: str) -> StatsDump | None:
     writes, stall, wal = _last(_WRITES, text), _last(_STALL, text), _last(_WAL, text)
     keys = int(writes["keys"]) * _COUNT_UNITS[writes["unit"]] if writes else None
     ingest = _ingest(writes, uptime_s) if writes else None
-    is_rounded_away = ingest == 0 and keys != 0
+    has_writes = keys != 0 or (writes is not None and int(writes["writes"]) != 0)
+    is_rounded_away = ingest == 0 and has_writes
     return StatsDump(
         uptime_s=uptime_s,
         keys_written=keys,

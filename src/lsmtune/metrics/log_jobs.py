@@ -179,7 +179,7 @@ class JobLedger:
     """The table files that were made, by their number."""
     _running: dict[int, _Open] = field(default_factory=dict)
     _recovery: int | None = None
-    _rewritten: dict[frozenset[int], int] = field(default_factory=dict)
+    _rewritten: dict[frozenset[object], int] = field(default_factory=dict)
     """The newest files that compactions wrote without a change, with `Job.repeats`."""
 
     def take(self, event: Event) -> Job | None:
@@ -266,14 +266,17 @@ class JobLedger:
         """Return `Job.repeats` of a compaction that has ended."""
         records = job.records_in
         in_place = job.input_levels == (job.output_level,) and job.kind == "compaction"
-        if not in_place or not opened.made or records is None:
+        if not in_place or records is None or ended.number("num_output_records") != records:
             return 0
-        if ended.number("num_output_records") != records:
-            return 0
-        repeats = self._rewritten.pop(_input_files(opened.started), 0) + 1
+        before, after = _input_files(opened.started), frozenset[object](opened.made)
+        if not after:  # an excerpt without the events of files: the same data has the same sizes
+            if not job.table_bytes:
+                return 0
+            before = after = frozenset({job.family, job.output_level, (records, job.table_bytes)})
+        repeats = self._rewritten.pop(before, 0) + 1
         if len(self._rewritten) >= _MOST_REWRITTEN:
             del self._rewritten[next(iter(self._rewritten))]
-        self._rewritten[frozenset(opened.made)] = repeats
+        self._rewritten[after] = repeats
         return repeats
 
 
@@ -296,7 +299,7 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
             made_deletes=opened.deletes if opened else 0,
         )  # fmt: skip
     return Job(
-        "compaction", family, started.text("compaction_reason"), *times,
+        "compaction", family, _reason(started), *times,
         input_levels=_input_levels(started),
         output_level=ended.number("output_level") or 0,
         read_bytes=started.number("input_data_size"),
@@ -308,6 +311,16 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
         made_deletes=opened.deletes if opened else 0,
         oldest_snapshot=started.number("oldest_snapshot_seqno"),
     )  # fmt: skip
+
+
+def _reason(started: Event) -> str | None:
+    """Return the reason of a compaction.
+
+    Old versions print none. A compaction of CompactRange has the score -1: no level asked for it
+    (Compaction in db/compaction.h).
+    """
+    told = started.text("compaction_reason")
+    return "ManualCompaction" if told is None and started.payload.get("score") == -1 else told
 
 
 def _began(started: Event, ended: Event) -> int | None:
@@ -329,7 +342,7 @@ def _input_levels(started: Event) -> tuple[int, ...]:
     return tuple(sorted(int(match[1]) for match, files in found if match and files))
 
 
-def _input_files(started: Event) -> frozenset[int]:
+def _input_files(started: Event) -> frozenset[object]:
     lists = (files for key, files in started.payload.items() if _INPUT.fullmatch(key))
     return frozenset(
         number

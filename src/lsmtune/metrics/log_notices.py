@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lsmtune.metrics.log_recovery import LINES
+
 Notices = Mapping[str, str | tuple[str, re.Pattern[str]]]
 """The words of a line, by a short name. A pattern says what else must be in the line."""
 NO_NOTICES: Notices = {}
@@ -11,8 +13,8 @@ NO_NOTICES: Notices = {}
 _OF_EACH_LOG: Notices = {
     "files at the opening": " dir, Total Num: ",
     "more compactions": "Increasing compaction threads because",
-    "summary": "DB SUMMARY",
-    "manifest read": "Recovered from manifest file",
+    **LINES,
+    "options skipped": "(skipping printing options)",
     "write controller": "WC setting delay of ",
 }
 """Lines that the reader of a LOG needs, or that show what the LOG contains (RocksDB 5 to 11)."""

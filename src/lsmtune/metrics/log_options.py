@@ -5,6 +5,7 @@ BlockBasedTableFactory::GetPrintableOptions and DBImpl::SetOptions.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lsmtune.metrics.options_file import with_points
@@ -13,6 +14,8 @@ _OPTION = re.compile(r"Options\.(\S+?)\s*: ?(.*)")
 _FAMILY = re.compile(r"-- Options for column family \[(.*)\]:")
 _FIRST_OF_A_FAMILY = "comparator"
 _DEFAULT = "default"
+_FIRST_AND_LAST = {"error_if_exists", "max_open_files"}
+"""Options of a database that every RocksDB prints near the beginning and the end of them."""
 _TABLE_OPTIONS = "table_factory options:"
 _TABLE_OPTION = re.compile(r"\s+(\w[\w ]*\w)\s*: ?(.*)")
 _CACHE_CAPACITY = "capacity"
@@ -45,6 +48,11 @@ class LogOptions:
         told = {scope.get(_CACHE_KEY, "") for scope in scopes}
         only = told.pop() if len(told) == 1 else ""
         return int(only) if _BYTES.fullmatch(only) else None
+
+    @property
+    def has_whole_database(self) -> bool:
+        """Whether the options of the database are there from the first to the last."""
+        return self.database.keys() >= _FIRST_AND_LAST
 
     @property
     def changing(self) -> bool:
@@ -90,6 +98,14 @@ class LogOptions:
             return False
         self._inputs[change[1]] = change[2].strip()
         return True
+
+    def assume(self, families: Iterable[str]) -> list[str]:
+        """Give these families the values that all others have; return those that had none."""
+        lacking = [name for name in families if name not in self.families]
+        printed = [told.items() for told in self.families.values()]
+        alike = dict(set(printed[0]).intersection(*printed)) if printed else {}
+        self.families |= dict.fromkeys(lacking if alike else (), alike)  # one table for thousands
+        return lacking if alike else []
 
     def _value(self, text: str) -> str:
         value = with_points(text)

@@ -55,7 +55,8 @@ class _Reader:
     def __init__(self, notices: Notices) -> None:
         self._content = LogContent(notices=NoticeLedger(notices))
         self._clock = LogClock()
-        self._first = self._last = ""
+        self._first = self._last = self._previous = ""
+        self._began = self._told = ""
         self._has_made_times = False
         self._head: _Head | None = None
         self._first_head = ""
@@ -91,7 +92,7 @@ class _Reader:
             self._continued(line)
             return
         stamp = line[:STAMP_LENGTH]
-        self._last = max(stamp, self._last)
+        self._previous, self._last = self._last, max(stamp, self._last)
         if not self._first or stamp < self._first:  # lines found by grep can be in any order
             self._first = stamp
         for mark, handle in self._kinds:
@@ -118,6 +119,10 @@ class _Reader:
             content.first_micros = self._clock.micros(self._first)
             content.last_micros = self._clock.micros(self._last)
             content.stalls.end(content.last_micros)
+        if content.notices.count("options skipped"):
+            stalled = [stall.family for stall in content.stalls.stalls if stall.family]
+            names = dict.fromkeys((*self._ids.names, *stalled))
+            content.assumed_families = tuple(content.options.assume(names))
         content.incomplete += faults_of(content)
         self._read_statistics()
         return content
@@ -154,6 +159,7 @@ class _Reader:
             return
         if wrong_by := self._clock.learn(line[:STAMP_LENGTH], event.time_micros):
             content.stalls.shift(wrong_by)
+        content.recoveries.take_event(event)
         if (job := content.ledger.take(event)) is not None:
             content.stalls.looked(job.family, event.time_micros)
 
@@ -182,6 +188,12 @@ class _Reader:
                 return
             case "write controller":
                 content.stalls.delayed(line, self._clock.micros(line[:STAMP_LENGTH]))
+            case "manifest read":
+                self._manifest_read(line)
+            case "options skipped":
+                self._told = line[:STAMP_LENGTH]
+            case "recovered WAL" | "skipped WAL" as name:
+                content.recoveries.take_wal(name, line)
         if self._options.changing and self._options.take_change(line):
             return
         if not content.is_open:
@@ -235,6 +247,8 @@ class _Reader:
             self._stall(timed)
         elif untimed.is_speedup(line):
             self._speedup(timed)
+        elif untimed.is_delay(line):
+            self._content.stalls.delayed(line, self._clock.micros(self._last))
         elif self._content.summaries.concerns(line) and not self._content.event_lines:
             micros = self._clock.micros(self._last)
             self._content.summaries.take(line, micros, self._content.stalls)
@@ -292,6 +306,7 @@ class _Reader:
         self._options.take_change(line)
 
     def _option(self, line: str) -> None:
+        self._told = line[:STAMP_LENGTH]
         self._options.take(line)
         self._content.notices.take(line)
 
@@ -299,6 +314,7 @@ class _Reader:
         """Take a line that says that a family is there, was created or was dropped."""
         self._close_dump()
         name, is_dropped = self._ids.take(line)
+        self._content.recoveries.take_family(line)
         if not is_dropped:
             self._content.dropped.discard(name)
             return
@@ -320,7 +336,7 @@ class _Reader:
         """An opening begins, or a LOG that was rolled repeats the head of the last one."""
         version = line.rpartition("version: ")[2].strip()
         stamp = line[:STAMP_LENGTH].strip()
-        self._head = _Head(stamp, version, LogOptions())
+        self._head, self._began = _Head(stamp, version, LogOptions()), stamp
         self._has_untimed_head |= not stamp
         if stamp and (not self._first_head or stamp < self._first_head):
             self._first_head = stamp
@@ -338,6 +354,7 @@ class _Reader:
         """The database is opened: what follows counts from here."""
         content, head = self._content, self._head
         content.logs_info, content.is_open = True, False
+        self._told = line[:STAMP_LENGTH]
         self._close_dump()
         if self._last:
             content.stalls.end(self._clock.micros(head.stamp if head else self._last))
@@ -352,6 +369,18 @@ class _Reader:
         self._blocks, self._ids = DumpBlocks(), FamilyIds()
         self._statistics, self._earlier_statistics = [], []
         self._head = None
+
+    def _manifest_read(self, line: str) -> None:
+        """The opening has read MANIFEST; an excerpt may lack the line in which this began.
+
+        Then the time counts from the line before, if it is of the options.
+        """
+        if self._head is not None:
+            self._opening(line)
+        now, before = line[:STAMP_LENGTH], self._previous == self._told and self._previous
+        micros = self._clock.micros(now) - self._clock.micros(self._began or before or now)
+        self._content.recoveries.manifest_read(line, max(0, micros) / 1e6)
+        self._began = ""
 
     def _trouble(self, line: str) -> None:
         self._content.notices.take(line)

@@ -30,7 +30,8 @@ def may_matter(line: str) -> bool:
         "Stats " in line or "Level" in line or "Cumulative " in line or "Uptime(" in line
         or "rocksdb." in line or "ptions" in line or "RocksDB" in line or "EVENT_LOG" in line
         or "Stalling" in line or "Stopping" in line or "Increasing compaction" in line
-        or "compacted to" in line or "wait for" in line or line.lstrip(" >|\t")[:1] == "L"
+        or "compacted to" in line or "wait for" in line or "setting delay of" in line
+        or line.lstrip(" >|\t")[:1] == "L"
     )  # fmt: skip
 
 
@@ -58,6 +59,11 @@ def is_warning(line: str) -> bool:
 def is_speedup(line: str) -> bool:
     """Return whether the line says that RocksDB runs more compactions."""
     return "Increasing compaction threads" in line
+
+
+def is_delay(line: str) -> bool:
+    """Return whether the line says that Speedb's write controller sets a rate."""
+    return "WC setting delay of " in line
 
 
 def is_option(line: str) -> bool:

@@ -9,7 +9,7 @@ from lsmtune.analysis.inspect.inspection import Extent, Inspection, Load, Period
 from lsmtune.analysis.inspect.level_lines import levels_of, shapes_of
 from lsmtune.analysis.inspect.normalise import normalised
 from lsmtune.analysis.inspect.notes import LEAST_INGEST as _LEAST_INGEST
-from lsmtune.analysis.inspect.notes import no_dump_note, no_write_amp_note
+from lsmtune.analysis.inspect.notes import grouped_faults, no_dump_note, no_write_amp_note
 from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.knobs.defaults import nearest_version, version_number
 from lsmtune.metrics.compaction_table import (
@@ -49,7 +49,9 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
     tables = _tables(content, incomplete)
     changed = {}
     if content.version:
-        changed = changed_options(content.version, options)
+        assumed = frozenset(content.assumed_families)
+        printed = {scope: told for scope, told in options.items() if scope not in assumed}
+        changed = changed_options(content.version, printed)
         _note_unknown_version(content.version, incomplete)
     families = family_sums(content)
     main = main_family(families)
@@ -86,6 +88,8 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         extent=extent,
         level_0=content.level_0.newer_than(tables),
         runs=content.runs,
+        recoveries=tuple(content.recoveries.openings),
+        assumed_families=content.assumed_families,
     )
 
 
@@ -98,6 +102,8 @@ def _extent(content: LogContent) -> Extent:
         has_events=bool(content.event_lines) or content.nothing_ran,
         nothing_ran=content.nothing_ran,
         is_old=_is_old(content),
+        lacks_info=content.lacks_info,
+        has_whole_options=content.options.has_whole_database,
         dumps=len(content.dumps),
     )
 
@@ -151,7 +157,7 @@ def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionT
                 "the last one"
             )
     tables = {family: own[-1] for family, own in by_family.items()}
-    incomplete += [fault for table in tables.values() for fault in table.incomplete]
+    incomplete += grouped_faults(fault for table in tables.values() for fault in table.incomplete)
     return tables
 
 
@@ -172,7 +178,8 @@ def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
 def _stall_counts(content: LogContent, incomplete: list[str]) -> Mapping[str, int]:
     unreadable: list[str] = []
     counts = parse_stall_summary(content.dump_text, unreadable).counts
-    incomplete += [f"a line on stalls of the last statistics dump: {why}" for why in unreadable]
+    told = grouped_faults(unreadable)
+    incomplete += [f"a line on stalls of the last statistics dump: {why}" for why in told]
     return counts
 
 
@@ -197,7 +204,8 @@ def _totals(
         written = known_sum((flushed, compacted))
         if written is None and last is not None and last.compacted_bytes is not None:
             written = round(last.compacted_bytes)
-        incomplete.append(no_write_amp_note(content, ingest, written))
+        below = _below(last) if ingest is None else None
+        incomplete.append(no_write_amp_note(content, ingest, written, below))
     has_jobs = bool(content.event_lines or content.summaries.jobs) or content.nothing_ran
     took_s = [s for s in seconds if s is not None]
     of_dump: Period = "until_last_dump"

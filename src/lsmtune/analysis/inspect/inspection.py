@@ -17,6 +17,7 @@ from lsmtune.metrics.log_dump import BlobFiles, IngestedFiles
 from lsmtune.metrics.log_jobs import FileExtremes, Job, TreeShape
 from lsmtune.metrics.log_notices import Notice
 from lsmtune.metrics.log_reader import TimedDump
+from lsmtune.metrics.log_recovery import Recovery
 from lsmtune.metrics.log_stalls import SeenFiles, Stall
 from lsmtune.metrics.statistics import HistogramSummary
 
@@ -117,6 +118,8 @@ class Extent:
 
     `has_first_line`: it begins with the head that RocksDB writes into each new LOG. `has_opening`:
     it contains the opening of the database. `logs_info`: it has messages of the level INFO.
+    `lacks_info`: it shows that the program writes none. `has_whole_options`: it has the options of
+    the database from the first to the last.
     `has_events`: it has events, or shows that there was nothing to tell. `nothing_ran`: no flush
     and no compaction ran since the opening. `is_old`: it has jobs of a version that writes no
     events. `dumps` counts the statistics dumps, also those that
@@ -129,6 +132,8 @@ class Extent:
     has_events: bool = False
     nothing_ran: bool = False
     is_old: bool = False
+    lacks_info: bool = False
+    has_whole_options: bool = False
     dumps: int = 0
 
 
@@ -231,6 +236,10 @@ class Inspection:
     needed_here: tuple[str, ...] = ()
     extent: Extent = field(default_factory=Extent)
     level_0: Mapping[str, SeenFiles] = field(default_factory=dict)
+    recoveries: tuple[Recovery, ...] = ()
+    """What each opening of the database read."""
+    assumed_families: tuple[str, ...] = ()
+    """Column families whose options RocksDB did not print: `options` has those of the others."""
     runs: tuple[BenchmarkRun, ...] = ()
     """All runs of benchmarks in the order of the text; `results` has the last of each."""
 

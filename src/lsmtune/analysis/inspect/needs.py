@@ -5,17 +5,18 @@ from dataclasses import dataclass
 
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.notes import LEAST_INGEST
+from lsmtune.knobs.defaults import version_number
 
 _LOG, _DUMP, _BENCH, _MYROCKS = "LOG", "statistics dump", "db_bench output", "MyRocks status"
 _OPTIONS_FILE = "OPTIONS file"
-_FIRST_AND_LAST = {"error_if_exists", "max_open_files"}
-"""Options of a database that every RocksDB prints near the beginning and the end of them."""
 _WHOLE_LOG = "use the whole LOG"
 _FROM_THE_FIRST = "use the LOG from its first line"
 _INFO_LEVEL = "set info_log_level=INFO_LEVEL in the program"
 _A_DUMP = "use a LOG with a statistics dump (every stats_dump_period_sec)"
 _A_LATER_DUMP = "use a LOG that ends soon after a statistics dump (every stats_dump_period_sec)"
 _FROM_OPENING = "use a LOG with tickers, or the LOG from the opening of the database"
+_BLOBS_SINCE = version_number("6.18")
+_COUNTED = "use a LOG with tickers or a statistics dump, or with more flushes"
 _TABLES, _STATS = "** Compaction Stats", "`stats` in --benchmarks"
 
 Way = Callable[[Inspection], str | None]
@@ -48,8 +49,9 @@ class Need:
 
 def _has_options(log: Inspection) -> bool:
     """A LOG that begins after the options of the database lacks them."""
-    of_database = log.kind != _LOG or log.options.get("", {}).keys() >= _FIRST_AND_LAST
-    return of_database and log.option("write_buffer_size") is not None
+    of_database = log.kind != _LOG or log.extent.has_whole_options
+    of_families = log.option("write_buffer_size") is not None or bool(log.assumed_families)
+    return of_database and of_families
 
 
 def _head_of_log(log: Inspection) -> str | None:
@@ -60,6 +62,8 @@ def _head_of_log(log: Inspection) -> str | None:
 
 
 def _version_here(log: Inspection) -> str | None:
+    if log.kind == _BENCH and any("key_bytes" in run.setup for run in log.runs):
+        return "add what db_bench prints to stderr (2>&1)"  # newer versions print it there
     ways = {_BENCH: "use the output from its first line", _OPTIONS_FILE: "keep [Version]"}
     return ways.get(log.kind) or _head_of_log(log)
 
@@ -69,9 +73,12 @@ def _opening_here(log: Inspection) -> str | None:
         return None
     if not log.extent.has_first_line:
         return _FROM_THE_FIRST
-    if not log.extent.logs_info:
+    if log.extent.lacks_info:
         return _INFO_LEVEL
-    return _WHOLE_LOG if log.extent.has_opening else "name the LOG.old files before this LOG too"
+    is_rolled = log.extent.logs_info and log.extent.has_whole_options
+    if is_rolled and not log.extent.has_opening:
+        return "name the LOG.old files before this LOG too"
+    return _WHOLE_LOG
 
 
 def _has_events(log: Inspection) -> bool:
@@ -81,9 +88,7 @@ def _has_events(log: Inspection) -> bool:
 def _events_here(log: Inspection) -> str | None:
     if log.kind != _LOG or log.extent.is_old:
         return None
-    if log.extent.logs_info:
-        return _WHOLE_LOG
-    return _INFO_LEVEL if log.extent.has_first_line else f"{_INFO_LEVEL}, and {_WHOLE_LOG}"
+    return _INFO_LEVEL if log.extent.lacks_info else _WHOLE_LOG
 
 
 def _dump_here(part: str, flag: str) -> Way:
@@ -106,6 +111,8 @@ def _dump_here(part: str, flag: str) -> Way:
 
 def _has_blobs(log: Inspection) -> bool:
     """A store without blob files has no garbage in them."""
+    if log.version and version_number(log.version) < _BLOBS_SINCE:
+        return True
     used = any(log.family_option(f, "enable_blob_files") in ("1", "true") for f in log.families)
     return bool(log.blobs) or (_has_options(log) and not used)
 
@@ -137,11 +144,15 @@ def _has_write_amp(log: Inspection) -> bool:
 
 
 def _write_amp_here(log: Inspection) -> str | None:
-    if log.totals.ingest_bytes is not None:
-        if log.totals.ingest_bytes < LEAST_INGEST:
+    totals = log.totals
+    ingest = totals.ingest_below_bytes if totals.ingest_bytes is None else totals.ingest_bytes
+    if ingest is not None:
+        if ingest < LEAST_INGEST:
             return f"use a {log.kind} of a longer time, with more writes"
         return _dump_here(_TABLES, _STATS)(log)
-    return _FROM_OPENING if log.kind == _LOG else _dump_here("** DB Stats **", _STATS)(log)
+    if log.kind == _LOG:
+        return _COUNTED if log.extent.has_opening else _FROM_OPENING
+    return _dump_here("** DB Stats **", _STATS)(log)
 
 
 def _has_shapes(log: Inspection) -> bool:
@@ -158,7 +169,7 @@ VERSION = Need(
 )
 OPENING = Need(
     "the opening of the database",
-    lambda log: {"summary", "manifest read"} <= log.notices.keys(),
+    lambda log: "manifest read" in log.notices,
     f"{_FROM_THE_FIRST}, with LOG.old files before it",
     _opening_here,
 )

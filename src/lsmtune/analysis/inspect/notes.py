@@ -1,10 +1,32 @@
 """Sentences on what a text lacks, for the notes of an inspection."""
 
+import re
+from collections import Counter
+from collections.abc import Iterable
+
 from lsmtune.metrics.log_content import LogContent
 from lsmtune.units import MIB, format_bytes
 
 LEAST_INGEST = 16 * MIB
 """No write amplification is computed from fewer bytes of clients."""
+
+_PLACE = re.compile(r"line \d+: (?:compaction table of \[[^\]]*\]: )?")
+
+
+def grouped_faults(faults: Iterable[str]) -> list[str]:
+    """Return the first fault of each kind, with the number of the others.
+
+    Faults are of one kind if they differ only in their line and their column family.
+    """
+    told = list(faults)
+    counts = Counter(map(_kind, told))
+    firsts = {_kind(fault): fault for fault in reversed(told)}
+    more = {kind: f" ({count - 1:,} more of this kind)" for kind, count in counts.items()}
+    return [firsts[kind] + (more[kind] if counts[kind] > 1 else "") for kind in counts]
+
+
+def _kind(fault: str) -> str:
+    return _PLACE.sub("", fault, count=1)
 
 
 def no_dump_note(content: LogContent) -> str | None:
@@ -21,9 +43,15 @@ def no_dump_note(content: LogContent) -> str | None:
 
 
 def no_write_amp_note(
-    content: LogContent, ingest_bytes: int | None, written_bytes: int | None
+    content: LogContent,
+    ingest_bytes: int | None,
+    written_bytes: int | None,
+    below_bytes: int | None = None,
 ) -> str:
-    """Return why the write amplification is unknown; flushes and compactions `written_bytes`."""
+    """Return why the write amplification is unknown; flushes and compactions `written_bytes`.
+
+    `below_bytes` is the bound of `ingest_bytes` if a dump has no more digits.
+    """
     if content.nothing_ran:
         return (
             "RocksDB flushed and compacted nothing since the opening, so there is no write "
@@ -33,6 +61,11 @@ def no_write_amp_note(
         return (
             f"clients wrote {format_bytes(ingest_bytes)}; below {format_bytes(LEAST_INGEST)}, "
             "lsmtune computes no write amplification"
+        )
+    if below_bytes is not None:
+        return (
+            f"clients wrote less than {format_bytes(below_bytes)} until the last dump; below "
+            f"{format_bytes(LEAST_INGEST)}, lsmtune computes no write amplification"
         )
     if ingest_bytes is not None:
         return (

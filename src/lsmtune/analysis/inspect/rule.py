@@ -39,8 +39,12 @@ _TRIGGERS = {
     ),
 }  # fmt: skip
 _WHOLE = re.compile(r"\d{1,19}")
-_WITH_DEFAULTS = ("OPTIONS file", "options string", "my.cnf", "arangod.conf")
+RUNS_DEFAULTS = ("OPTIONS file", "options string")
+"""Files of RocksDB itself: an option that they leave out has RocksDB's default."""
+_WITH_DEFAULTS = (*RUNS_DEFAULTS, "my.cnf", "arangod.conf")
 """Files whose column families have RocksDB's default for an option that they leave out."""
+_SERVER_DEFAULTS = {"arangod.conf": {"level0_file_num_compaction_trigger": 2.0}}
+"""Defaults of a server that are not RocksDB's, by the kind of its file."""
 _TOTAL = re.compile(r"Total Num: (\d{1,12})")
 
 
@@ -121,8 +125,11 @@ def number_or_default(log: Inspection, family: str, name: str) -> float:
     """
     if log.family_option(family, name) is not None or log.kind not in _WITH_DEFAULTS:
         return log.family_number(family, name)
+    if (own := _SERVER_DEFAULTS.get(log.kind, {}).get(name)) is not None:
+        return own
     versions = (log.version,) if log.version else known_versions()
-    values = {defaults_of(version)[name].value for version in versions}
+    known = (defaults_of(version).get(name) for version in versions)
+    values = {None if default is None else default.value for default in known}
     only = values.pop() if len(values) == 1 else 0
     return float(only) if isinstance(only, int | float) else 0.0
 
@@ -162,16 +169,15 @@ def compactions(log: Inspection) -> list[Job]:
 
 
 def by_family(log: Inspection, kind: str | None = None) -> Iterator[tuple[str, list[Job]]]:
-    """Yield each column family whose options are told with its jobs, of one kind or of all.
+    """Yield each column family that has options or jobs, with its jobs, of one kind or of all.
 
     The jobs are sorted once: a LOG can have hundreds of families.
     """
-    jobs: dict[str | None, list[Job]] = {family: [] for family in log.families}
+    jobs: dict[str, list[Job]] = {family: [] for family in log.families}
     for job in log.jobs:
-        if job.family in jobs and kind in (None, job.kind):
-            jobs[job.family].append(job)
-    for family in log.families:
-        yield family, jobs[family]
+        if kind in (None, job.kind):
+            jobs.setdefault(job.family or log.main_family, []).append(job)
+    yield from jobs.items()
 
 
 def share_of_reason(log: Inspection, reason: str) -> float:

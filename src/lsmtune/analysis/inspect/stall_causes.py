@@ -42,9 +42,11 @@ def counts_by_cause(log: Inspection) -> dict[str, int]:
 
 
 def counted_family(log: Inspection) -> str:
-    """Return the column family with most counted stalls, or else the main one."""
+    """Return the column family with most counted stalls, of several the main one, or else it."""
     counted = [one for one in log.family_sums if one.stalls]
-    most = max(counted, key=lambda one: one.stalls or 0, default=None)
+    most = max(
+        counted, key=lambda one: (one.stalls or 0, one.name == log.main_family), default=None
+    )
     return log.main_family if most is None else most.name
 
 

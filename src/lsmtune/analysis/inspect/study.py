@@ -11,6 +11,7 @@ from tomlkit.items import Table
 
 from lsmtune.analysis.inspect.changed import BY_LEVEL
 from lsmtune.analysis.inspect.inspection import Inspection, Load
+from lsmtune.analysis.inspect.rule import ON
 from lsmtune.analysis.inspect.study_load import HARDLY_PERCENT, similar_workload, study_rate
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import rocksdb_catalogue
@@ -185,6 +186,11 @@ def _remarks(log: Inspection) -> list[str]:
     parameters = WORKLOADS[similar_workload(log.load)[0]].parameters
     hot = _HOT_WRITES if "write_skew" in parameters else ()
     baseline = "The baseline of the study has the options of the LOG."
+    if log.main_family in log.assumed_families:
+        baseline = (
+            f"The LOG lacks the options of {log.main_family}: the baseline has those that all "
+            "printed families have. Compare it with the OPTIONS file of the database."
+        )
     return [*similar, baseline, *family, *_DEFAULTS, *hot]
 
 
@@ -241,7 +247,9 @@ def _workload(log: Inspection) -> tuple[Table, dict[str, str]]:
     put("num", *_records(log))
     put("key_size", _clamped(load.key_bytes, _KEY_BYTES, 16), told(load.key_bytes))
     value_size = _clamped(load.value_bytes, (1, 1 << 24), 1024)
-    put("value_size", value_size, told(load.value_bytes))
+    least = log.number("min_blob_size") if log.option("enable_blob_files") in ON else None
+    enter = f"{missing}; values from {least or 0:.0f} B on are in blob files: enter your mean size"
+    put("value_size", value_size, told(load.value_bytes), why=enter if least else missing)
     if load.compressed_to is not None and load.compressed_to < _UNCOMPRESSED:
         ratio = round(min(1.0, max(0.05, load.compressed_to)), 2)
         put("compression_ratio", ratio, told(ratio))

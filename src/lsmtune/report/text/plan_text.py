@@ -32,7 +32,7 @@ def measure_facts(spec: StudySettings, base: Settings) -> list[tuple[str, str]]:
     if not spec.is_running:
         reason = reason_filled(spec, entry, base)
         why = "you set measure = filled" if reason is None else reason
-        return [("measured", f"filled stores, because {why}")]
+        return [("measured", f"filled stores, because {why}"), *_blob_facts(spec, base)]
     rate, is_share = spec.given_rate
     text = (
         f"{100 * rate:g} % of what the baseline can take here; not your rate" if is_share
@@ -43,7 +43,20 @@ def measure_facts(spec: StudySettings, base: Settings) -> list[tuple[str, str]]:
         facts.append(("", f"capacity: the highest rate at which {spec.latency_limit}"))
     if ages := without_effect(spec, base, entry.catalogue().defaults(1)):
         facts.append(("", f"{' and '.join(ages)} of the baseline do not act within seconds"))
-    return facts
+    return [*facts, *_blob_facts(spec, base)]
+
+
+def _blob_facts(spec: StudySettings, base: Settings) -> list[tuple[str, str]]:
+    """Return that the values of the workload are too small for the blob files of the baseline."""
+    least, size = base.get("min_blob_size"), spec.workload.value_size
+    if not base.get("enable_blob_files") or not isinstance(least, int) or size >= least:
+        return []
+    text = (
+        f"tables without blob files, because values of {format_bytes(size)} are below "
+        f"min_blob_size = {format_bytes(least)} of the baseline; set value_size of the workload to "
+        "the mean size of your values"
+    )
+    return [("", text)]
 
 
 def knobs_text(spec: StudySettings, knobs: int) -> str:

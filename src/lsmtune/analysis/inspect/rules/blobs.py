@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import BLOBS, EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rule import OFF, ON, FirstSteps, Rule, by_family
+from lsmtune.analysis.inspect.rule import OFF, ON, FirstSteps, Rule, by_family, number_or_default
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_BLOB_SPACE = 1.5
@@ -81,11 +81,38 @@ def _large_tables(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _tables_of_options(log: Inspection) -> Iterator[Finding]:
+    """Yield the finding of `_large_tables` from options alone, if the text has no flushes."""
+    if any(job.kind == "flush" for job in log.jobs) or log.extent.nothing_ran:
+        return
+    for family in log.families:
+        target, memtable, merged = (
+            number_or_default(log, family, name)
+            for name in ("target_file_size_base", "write_buffer_size",
+                         "min_write_buffer_number_to_merge")
+        )  # fmt: skip
+        if (
+            log.family_option(family, "enable_blob_files") in ON
+            and 0 < memtable * (merged or 1) < target
+        ):
+            least = log.family_number(family, "min_blob_size")
+            values = f" of {format_bytes(least)} or more" if least else ""
+            yield Finding(
+                "blob-large-tables", "With blob files, a compaction moves very many values at once",
+                f"Values{values} are in blob files, and tables have only keys and references. But "
+                f"target_file_size_base is {format_bytes(target)}, and write_buffer_size is "
+                f"{format_bytes(memtable)}: a table refers to the values of many memtables.",
+                ("target_file_size_base", "max_bytes_for_level_base", "min_blob_size"), 0.12,
+                family=family,
+            )  # fmt: skip
+
+
 ORDER = 120
 RULES = (
     Rule(_garbage, (BLOBS,)),
     Rule(_always_collecting, (OPTIONS,)),
     Rule(_large_tables, (EVENTS, OPTIONS)),
+    Rule(_tables_of_options, (OPTIONS,)),
 )
 FIRST_STEPS: FirstSteps = {
     "blob-garbage": (

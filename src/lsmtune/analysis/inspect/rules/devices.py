@@ -8,6 +8,10 @@ from lsmtune.analysis.inspect.rule import NO_OBJECT, ON, FirstSteps, Rule, is_ol
 
 _LEAST_SYNCS = 100
 _MOST = 0.5
+_FEW_SYNCS_S = 2.0
+"""Even a slow device syncs as often as this in a second, so that writers seldom wait for it."""
+_MANY_KEYS = 100
+"""Writes with more keys than this are large batches already."""
 _SLOW_SYNC_MICROS = 500_000
 _FEWEST_TABLES = 20
 _PREFETCH_BY_OPTION = "8.6"
@@ -71,7 +75,12 @@ def _syncs(log: Inspection) -> Iterator[Finding]:
     syncs, writes = log.facts.count("wal_syncs"), log.facts.count("wal_writes")
     # Before 9.1, RocksDB recycles no WAL files with the default mode of recovery.
     options = ("recycle_log_file_num",) if version_in(log, _RECYCLES_BY_DEFAULT) else ()
-    if syncs >= _LEAST_SYNCS and writes and syncs / writes > _MOST:
+    if syncs < _LEAST_SYNCS or not writes or syncs / writes <= _MOST:
+        return
+    fact, keys = log.facts.fact("wal_syncs"), log.facts.count("keys_written")
+    period_s = fact.period_s if fact else None
+    is_rare = period_s is not None and syncs / period_s < _FEW_SYNCS_S
+    if not is_rare and keys / writes < _MANY_KEYS:
         yield Finding(
             "sync-writes", "Each write waits until the device has stored it",
             f"RocksDB synced the WAL {syncs:,} times for {writes:,} writes.",

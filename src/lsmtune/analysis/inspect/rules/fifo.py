@@ -5,10 +5,46 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, VERSION
-from lsmtune.analysis.inspect.rule import FIFO, ON, FirstSteps, Rule, noticed, version_in
+from lsmtune.analysis.inspect.rule import (
+    FIFO,
+    ON,
+    FirstSteps,
+    Rule,
+    noticed,
+    number_or_default,
+    version_in,
+)
 from lsmtune.metrics.log_notices import Notices
+from lsmtune.units import format_bytes
 
+_TABLES = "compaction_options_fifo.max_table_files_size"
+_DATA = "compaction_options_fifo.max_data_files_size"
+"""It replaces the other limit if it is set (RocksDB 11)."""
 _ALLOW = "compaction_options_fifo.allow_compaction"
+
+
+def _tiny_limit(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for a limit of all files that is below one memtable.
+
+    FIFOCompactionPicker::PickSizeCompaction in db/compaction/compaction_picker_fifo.cc deletes the
+    oldest files until the others are within the limit; the newest file is no exception.
+    """
+    for family in log.families:
+        if log.family_option(family, "compaction_style") not in FIFO:
+            continue
+        size, merged, tables, data = (
+            number_or_default(log, family, name)
+            for name in ("write_buffer_size", "min_write_buffer_number_to_merge", _TABLES, _DATA)
+        )
+        limit, flushed = data or tables, size * (merged or 1)
+        if 0 < limit < flushed:
+            yield Finding(
+                "fifo-tiny-limit", "FIFO compaction deletes the data of each full memtable",
+                f"{(_DATA if data else _TABLES).rpartition('.')[2]} is {format_bytes(limit)} (the "
+                f"unit is bytes), and a flush of full memtables can write {format_bytes(flushed)}. "
+                "RocksDB deletes files until the size of all files is within the limit.",
+                ("fifo_max_table_files_size", "write_buffer_size"), 0.7, family=family,
+            )  # fmt: skip
 
 
 def _merges_and_ttl(log: Inspection) -> Iterator[Finding]:
@@ -43,6 +79,7 @@ RULES = (
         "fifo-drops", "FIFO compaction deletes the oldest data",
         "RocksDB deletes the oldest files above the limit of the total size.",
         ("fifo_max_table_files_size", "ttl"), 0.5)),
+    Rule(_tiny_limit, (OPTIONS,)),
     Rule(_merges_and_ttl, (OPTIONS, VERSION)),
     # SanitizeOptions in db/column_family.cc
     noticed("periodic ignored", OPTIONS, Finding(
@@ -50,6 +87,7 @@ RULES = (
         "", ("ttl", "periodic_compaction_seconds"), 0.2)),
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
+    "fifo-tiny-limit": "raise fifo_max_table_files_size to the bytes that all data may take",
     "fifo-drops": "raise fifo_max_table_files_size if the data must stay",
     "fifo-merges-ttl": "set fifo_compaction_allow_compaction to false",
     "fifo-period-ignored": "set ttl to the value of periodic_compaction_seconds",

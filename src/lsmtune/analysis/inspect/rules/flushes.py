@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES
 from lsmtune.analysis.inspect.rule import (
+    RUNS_DEFAULTS,
     WAITS_UNKNOWN,
     FirstSteps,
     Rule,
@@ -82,7 +83,9 @@ def _large_wal(log: Inspection) -> Iterator[Finding]:
 
     DBImpl::GetMaxTotalWalSize in db/db_impl/db_impl.cc; facebook/rocksdb#5789.
     """
-    if len(log.families) < 2 or log.option("max_total_wal_size") not in ("0", None):  # noqa: PLR2004
+    limit = log.option("max_total_wal_size")
+    by_default = limit is None and log.kind in RUNS_DEFAULTS  # servers have their own defaults
+    if len(log.families) < 2 or not (limit == "0" or by_default):  # noqa: PLR2004
         return
     memory = log.memtable_bytes
     if 4 * memory >= _LARGE_WAL:
@@ -91,7 +94,7 @@ def _large_wal(log: Inspection) -> Iterator[Finding]:
             f"max_total_wal_size is 0, so the limit is {format_bytes(4 * memory)}: 4 times the "
             f"memtables of {len(log.families)} families. An idle family keeps the WAL until its "
             "flush.",
-            ("max_total_wal_size",), 0.15,
+            ("max_total_wal_size",), 0.25,
         )  # fmt: skip
 
 

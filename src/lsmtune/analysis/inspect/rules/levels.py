@@ -16,8 +16,10 @@ from lsmtune.analysis.inspect.rule import (
     bound_text,
     jobs_option,
     number_or_default,
+    stalled_share,
     version_in,
 )
+from lsmtune.analysis.inspect.stall_causes import L0, counts_by_cause
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_WRITE_AMP = 15.0
@@ -31,6 +33,7 @@ _FILES_LEFT = 20
 _MANY_LEVEL_0_FILES = 100
 _DEFAULT_TRIGGER = 4
 _FEW_READS = 0.1
+_AFTER_STALLS, _LONG_STALLS = 0.05, 0.05
 _BLOBS_SINCE = "6.13"
 _TINY_LEVEL_1 = 32 * MIB
 _MUCH_DATA = 100.0
@@ -61,13 +64,17 @@ def _no_compaction(log: Inspection) -> Iterator[Finding]:
     """
     for family in log.families or (log.main_family,):
         files = log.level_0_files(family)
-        if log.family_option(family, "disable_auto_compactions") in ON and (
-            files is not None and files >= _FILES_LEFT
-        ):
+        if log.family_option(family, "disable_auto_compactions") not in ON:
+            continue
+        shown = "the number of files in level 0 is unknown"
+        if files is not None:
+            shown = f"level 0 has {files} files"
+        if files is None or files >= _FILES_LEFT:
             yield Finding(
                 "compaction-off", "Automatic compaction is off",
-                f"disable_auto_compactions is set, and level 0 has {files} files.",
-                ("disable_auto_compactions",), 0.95, family=family,
+                f"disable_auto_compactions is set, and {shown}. Files stay in level 0 until a "
+                "program calls CompactRange.",
+                ("disable_auto_compactions",), 0.5 if files is None else 0.95, family=family,
             )  # fmt: skip
 
 
@@ -86,6 +93,9 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
             continue  # their files are in level 0 by design
         trigger = log.family_number(family, "level0_file_num_compaction_trigger")
         reads = log.load.read_percent  # only reads suffer
+        weight = 0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100)
+        if _stalls_by_files(log):
+            weight = _AFTER_STALLS  # the findings on stalls come first
         options = (jobs_option(log), "max_subcompactions")
         own = ("level0_file_num_compaction_trigger",)
         slow, stop = (bound_text(log, family, f"level0_{what}_writes_trigger")
@@ -96,8 +106,15 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
             "many-l0-files", "Reads can be slow, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
             (*own, *options) if trigger > _DEFAULT_TRIGGER else (*options, *own),
-            0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family or None,
+            weight, family=family or None,
         )  # fmt: skip
+
+
+def _stalls_by_files(log: Inspection) -> bool:
+    """Return whether the files in level 0 made writes stall, and for long if the text shows it."""
+    has_time = bool(log.timed_stalls) or log.totals.stall_percent is not None
+    stalled = counts_by_cause(log)[L0] or any(stall.cause == L0 for stall in log.stalls)
+    return bool(stalled) and (not has_time or stalled_share(log) >= _LONG_STALLS)
 
 
 def _tiny_levels(log: Inspection) -> Iterator[Finding]:

@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPENING
 from lsmtune.analysis.inspect.rule import ON, FirstSteps, Rule, files_at_opening, noticed
-from lsmtune.metrics.log_lines import STAMP_LENGTH
 from lsmtune.metrics.log_notices import Notices
+from lsmtune.metrics.log_recovery import Recovery
 from lsmtune.units import MIB, format_bytes, format_duration
 
 _SLOW_S = 30.0
 _MANY_WALS = 20
+_FAR = 1000
+"""How far the number of the oldest WAL is behind, where the LOG does not list all of them."""
 _LARGE_MANIFEST = 512 * MIB
-_STAMP = "%Y/%m/%d-%H:%M:%S.%f"
 _MANIFEST = re.compile(r"size: (\d{1,18}) Bytes")
 
 
@@ -23,8 +23,8 @@ def _slow_opening(log: Inspection) -> Iterator[Finding]:
 
     VersionSet::Recover in db/version_set.cc; RocksDB wiki, Speed-Up-DB-Open.
     """
-    seconds = _seconds(log, "summary", "manifest read")
-    if seconds is None or seconds < _SLOW_S:
+    seconds = max((opening.manifest_s or 0.0 for opening in log.recoveries), default=0.0)
+    if seconds < _SLOW_S:
         return
     told = log.notices.get("manifest size")
     manifest = _MANIFEST.search(told.first) if told else None
@@ -44,42 +44,44 @@ def _slow_opening(log: Inspection) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _seconds(log: Inspection, begins: str, ends: str) -> float | None:
-    """Return the time between the first lines of two kinds."""
-    moments = []
-    for name in (begins, ends):
-        if name not in log.notices:
-            return None
-        try:
-            moments.append(datetime.strptime(log.notices[name].first[:STAMP_LENGTH], _STAMP))
-        except ValueError:
-            return None
-    return (moments[1] - moments[0]).total_seconds()
-
-
 def _many_wals(log: Inspection) -> Iterator[Finding]:
     """Yield a finding for many WAL files at the opening.
 
-    DBImpl::RecoverLogFiles in db/db_impl/db_impl_open.cc; facebook/rocksdb#3145.
+    DBImpl::RecoverLogFiles in db/db_impl/db_impl_open.cc; facebook/rocksdb#3145 and #14338.
     """
-    notice = log.notices.get("recovered WAL")
-    openings = log.notices["manifest read"].count if "manifest read" in log.notices else 1
-    if notice and notice.count / max(openings, 1) >= _MANY_WALS:
-        each = f" in {openings} openings" if openings > 1 else ""
-        options: tuple[str, ...] = ("max_total_wal_size",)
-        if len(log.families) == 1:  # RocksDB limits the WAL of several families only
-            kept = log.option("avoid_flush_during_recovery") in ON
-            options = ("avoid_flush_during_recovery",) if kept else ()
-        yield Finding(
-            "many-wals", "RocksDB reads many WAL files at the opening",
-            f"RocksDB recovered {notice.count:,} WAL files{each}. A WAL stays until every column "
-            "family has flushed what it contains.",
-            options, 0.3,
-        )  # fmt: skip
+    most = max(log.recoveries, key=lambda opening: opening.wal_files, default=Recovery())
+    oldest = most.first_wal
+    if not most.names_wals and "files at the opening" not in log.notices:
+        oldest = most.kept_from  # an excerpt
+    too_old = most.too_old_from(oldest)
+    if most.wal_files < _MANY_WALS and too_old < _FAR:
+        return
+    took_s = most.wal_s or 0.0
+    why = " A WAL stays until every column family has flushed what it contains."
+    options: tuple[str, ...] = ("max_total_wal_size",)
+    if too_old:
+        options = ()
+        why = (
+            f" Every column family has flushed all that is in WAL files before number "
+            f"{most.needed_from}, but RocksDB reads them from number {oldest} on. With "
+            "two-phase commit, a prepared transaction keeps old WAL files until it is committed or "
+            "rolled back."
+        )
+        if most.kept_from is not None:
+            why += f" MANIFEST has min_log_number_to_keep = {most.kept_from}."
+    elif len(log.families) == 1:  # RocksDB limits the WAL of several families only
+        kept = log.option("avoid_flush_during_recovery") in ON
+        options = ("avoid_flush_during_recovery",) if kept else ()
+    took = f", which took {format_duration(took_s)}" if took_s >= 1 else ""
+    count = f"RocksDB recovered {most.wal_files:,} WAL files{took}." if most.wal_files else ""
+    yield Finding(
+        "many-wals", "RocksDB reads many WAL files at the opening",
+        f"{count}{why}".lstrip(),
+        options, 0.5 if took_s >= _SLOW_S else 0.3,
+    )  # fmt: skip
 
 
 NOTICES: Notices = {
-    "recovered WAL": "Recovering log #",
     "manifest size": "MANIFEST file:  ",
     "levels moved": "Trivially move files down the LSM when open",
 }

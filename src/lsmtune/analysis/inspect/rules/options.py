@@ -174,6 +174,37 @@ def _low_wal_limit(log: Inspection) -> Iterator[Finding]:
     )  # fmt: skip
 
 
+def _low_memory_limit(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for a limit of all memtables below the size of one.
+
+    WriteBufferManager::ShouldFlush in memtable/write_buffer_manager.h asks for a flush at 7/8 of
+    the limit.
+    """
+    limit = log.number("db_write_buffer_size")
+    sizes = {f: number_or_default(log, f, "write_buffer_size") for f in log.families}
+    family = max(sizes, key=lambda name: sizes[name], default=None)
+    if not limit or family is None or limit >= sizes[family] or _flushed(log):
+        return
+    several = len(log.families) > 1
+    atomic = several and log.option("atomic_flush") in ON
+    count = len(log.families)
+    at_once = f" With atomic_flush, each flush writes files of {count} families." if atomic else ""
+    yield Finding(
+        "low-memory-limit", "The limit of all memtables is smaller than one memtable",
+        f"db_write_buffer_size is {format_bytes(limit)} for all {count} column families, and "
+        f"write_buffer_size is {format_bytes(sizes[family])}. RocksDB flushes when memtables take "
+        f"7/8 of the limit, so no memtable becomes full, and level 0 gets many small files."
+        f"{at_once}",
+        ("db_write_buffer_size", "write_buffer_size"), 0.45 if several else 0.3,
+        family=family if several and len(set(sizes.values())) > 1 else None,
+    )  # fmt: skip
+
+
+def _flushed(log: Inspection) -> bool:
+    """Return whether flushes show what the limits of memtables do."""
+    return any(job.kind == "flush" for job in log.jobs)
+
+
 def _filter_without_bits(log: Inspection) -> Iterator[Finding]:
     """Yield a finding for a filter policy that can only read filters.
 
@@ -260,6 +291,7 @@ RULES = (
     Rule(_soft_above_hard, (OPTIONS,)),
     Rule(_wal_limit_alone, (OPTIONS,)),
     Rule(_low_wal_limit, (OPTIONS,)),
+    Rule(_low_memory_limit, (OPTIONS,)),
     Rule(_filter_without_bits, (OPTIONS,)),
     Rule(_no_recycling, (OPTIONS,)),
     Rule(_file_sizes, (OPTIONS,)),
@@ -272,6 +304,7 @@ FIRST_STEPS: FirstSteps = {
     ),
     "file-size-multiplier": "set target_file_size_multiplier to 1",
     "low-wal-limit": "raise max_total_wal_size above the size of all memtables",
+    "low-memory-limit": "raise db_write_buffer_size above the size of all memtables",
     "wal-limit-unused": (
         "lower write_buffer_size for a smaller WAL; max_total_wal_size has no effect"
     ),

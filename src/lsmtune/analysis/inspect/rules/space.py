@@ -111,11 +111,11 @@ RULES = (
     noticed("trash is large", EVENTS, Finding(
         "trash-piles-up", "Files are deleted more slowly than they become obsolete",
         "So much trash waited that RocksDB deleted this file at once, in spite of the delete rate "
-        "of sst_file_manager.", ("sst_file_manager",), 0.3)),
+        "of sst_file_manager.", ("sst_file_manager",), 0.4)),
     # DBImpl::SwitchWAL in db/db_impl/db_impl_write.cc
     noticed("WAL kept", EVENTS, Finding(
         "wal-kept", "A transaction that is not committed keeps old WAL files",
-        "Commit or roll back prepared transactions.", (), 0.35)),
+        "Commit or roll back prepared transactions.", (), 0.5)),
     Rule(_static_levels, (OPTIONS,)),
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {

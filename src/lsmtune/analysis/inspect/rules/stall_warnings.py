@@ -16,6 +16,8 @@ from lsmtune.analysis.inspect.stall_causes import (
 from lsmtune.metrics.log_stalls import SPEEDB_CAUSE, Stall
 from lsmtune.units import format_bytes
 
+_VERBS = {"stop": ("stopped", 0.9, 0.8), "delay": ("slowed down", 0.6, 0.5)}
+"""What RocksDB did with writes, the weight, and its share for a single warning."""
 _MORE_CAPACITY = (*MORE_JOBS, "raise max_write_buffer_number to 4; if it is 4 or more, add 2")
 
 
@@ -32,7 +34,7 @@ def _stopped_at_the_end(log: Inspection) -> Iterator[Finding]:
         "stopped-at-the-end", "The LOG ends while writes are stopped",
         f"The last warning says that RocksDB stopped writes because of {last.cause}{largest}. "
         "The LOG does not say when writes continued.",
-        options_of_cause(log, last.cause), 0.2, family=last.family or None,
+        options_of_cause(log, last.cause), 0.5, family=last.family or None,
     )  # fmt: skip
 
 
@@ -50,13 +52,13 @@ def _stall_warnings(log: Inspection) -> Iterator[Finding]:
         largest = f"the largest value was {amount}"
         if cause == SPEEDB_CAUSE and rates:
             largest = f"the lowest rate was {format_bytes(min(rates))}/s"
-        verb, weight = {"stop": ("stopped", 0.9), "delay": ("slowed down", 0.6)}[kind]
+        verb, weight, least = _VERBS[kind]
         often = "once" if count == 1 else f"{count:,} times"
         yield Finding(
             f"writes-{'stopped' if kind == 'stop' else 'slowed'}", f"Writes were {verb}: {cause}",
             f"RocksDB warned {often} that it {verb} writes because of {cause}; {largest}."
             f"{stall_bounds(log, family, cause)} The text does not say for how long.",
-            options_of_cause(log, cause), weight * min(1.0, 0.5 + count / 20),
+            options_of_cause(log, cause), weight * min(1.0, least + count / 20),
             family=family or None,
         )  # fmt: skip
 

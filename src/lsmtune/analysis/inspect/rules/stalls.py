@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
-from lsmtune.analysis.inspect.rule import MORE_JOBS, FirstSteps, Rule, jobs_option
+from lsmtune.analysis.inspect.rule import (
+    FIFO,
+    MORE_JOBS,
+    ON,
+    FirstSteps,
+    Rule,
+    jobs_option,
+    number_or_default,
+)
 from lsmtune.analysis.inspect.stall_causes import (
     L0,
     MEMTABLES,
@@ -45,7 +53,7 @@ def _stall_findings(log: Inspection) -> Iterator[Finding]:
     """Yield the suspects for the stalls of each family, if a twentieth of the time was held."""
     families = sorted({stall.family for stall in log.stalls})
     if len(families) < 2:  # noqa: PLR2004
-        family = families[0] if families and families[0] in log.families else counted_family(log)
+        family = families[0] if families and families[0] else counted_family(log)
         yield from _judged(replace(log, main_family=family), family)
         return
     for family in families:
@@ -225,6 +233,28 @@ def _l0_triggers(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _close_triggers(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for options alone that slow down writes right after compaction starts."""
+    if log.stalls or log.totals.stall_percent is not None or any(log.stall_counts.values()):
+        return  # the stalls show what the triggers do
+    for family in log.families:
+        off = log.family_option(family, "disable_auto_compactions") in ON
+        if off or log.family_option(family, "compaction_style") in FIFO:
+            continue  # both turn the triggers of writes off
+        compact, slow, stop = (
+            number_or_default(log, family, f"level0_{name}_trigger")
+            for name in ("file_num_compaction", "slowdown_writes", "stop_writes")
+        )
+        if 0 < compact <= slow <= min(compact + max(1, compact // 4), _DEFAULT_SLOWDOWN):
+            yield Finding(
+                "low-l0-trigger", "Writes are slowed down as soon as level 0 is compacted",
+                f"Compaction of level 0 starts at {compact:.0f} files. RocksDB slows down writes "
+                f"at {slow:.0f} files and stops writes at {stop:.0f} files.",
+                ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
+                 "level0_file_num_compaction_trigger"), 0.35, family=family,
+            )  # fmt: skip
+
+
 def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     soft, hard = (log.number(f"{name}_pending_compaction_bytes_limit") for name in ("soft", "hard"))
     base = log.number("max_bytes_for_level_base")
@@ -276,7 +306,7 @@ def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
 
 
 ORDER = 30
-RULES = (Rule(_stall_findings, (STALLS, OPTIONS)),)
+RULES = (Rule(_stall_findings, (STALLS, OPTIONS)), Rule(_close_triggers, (OPTIONS,)))
 FIRST_STEPS: FirstSteps = {
     "small-memtable": "raise write_buffer_size to at least 64 MiB, or double it if larger",
     "few-memtables": "raise max_write_buffer_number to at least 4",

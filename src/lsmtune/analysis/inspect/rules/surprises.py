@@ -39,9 +39,9 @@ def _manual_compactions(log: Inspection) -> Iterator[Finding]:
     if share >= _MOST and log.stalls:
         yield Finding(
             "manual-compaction", "A manual compaction ran while writes stalled",
-            f"{percent(share)} of the compacted bytes have the reason ManualCompaction. A "
-            "program called CompactRange. The pending bytes of a manual compaction count for the "
-            "limits of write stalls.",
+            f"{percent(share)} of the compacted bytes are of manual compactions (reason "
+            "ManualCompaction; in old versions, score -1): a program called CompactRange. The "
+            "pending bytes of a manual compaction count for the limits of write stalls.",
             ("disable_auto_compactions", "exclusive_manual_compaction"), 0.4 * share,
         )  # fmt: skip
 

@@ -1,11 +1,14 @@
 """Settings of a tikv.toml that TiKV replaces by its own, or that lose data."""
 
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS
 from lsmtune.analysis.inspect.rule import FirstSteps, Rule
 from lsmtune.engines.tikv.names import FLOW_CONTROL, THRESHOLDS
+from lsmtune.knobs.knob_files import read_folder
 from lsmtune.units import format_bytes
 
 _CACHE = "storage.block-cache.capacity"
@@ -16,6 +19,23 @@ _SLOWING = [option for option in THRESHOLDS if option != "level0_stop_writes_tri
 
 def _is_on(log: Inspection, name: str) -> bool:
     return log.kind == "tikv.toml" and log.option(name) != "0"
+
+
+def _threshold(log: Inspection, name: str) -> float:
+    """Return a threshold of flow control: that of the file, or TiKV's default."""
+    own = log.number(name)
+    return _defaults()[name] if own is None else own
+
+
+@cache
+def _defaults() -> dict[str, float]:
+    """Return TiKV's defaults of the thresholds of flow control."""
+    knobs, _ = read_folder(files("lsmtune.engines.tikv").joinpath("catalogue"))
+    return {knob.name: float(knob.default) for knob in knobs if knob.name in THRESHOLDS.values()}
+
+
+def _shown(name: str, value: float) -> str:
+    return format_bytes(value) if name.endswith("_limit") else f"{value:.0f}"
 
 
 def _family_caches(log: Inspection) -> Iterator[Finding]:
@@ -49,20 +69,25 @@ def _no_sync(log: Inspection) -> Iterator[Finding]:
 
 
 def _flow_control(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding for triggers that flow control precedes.
+    """Yield a finding for triggers that flow control replaces by other values.
 
     tikv/tikv, src/storage/config.rs, FlowControlConfig: on by default since TiKV 5.2.
     """
     if not _is_on(log, FLOW_CONTROL):
         return
     for family in log.families:
-        given = [name for name in _SLOWING if log.family_option(family, name)]
+        limits = {name: _threshold(log, THRESHOLDS[name]) for name in _SLOWING}
+        given = [n for n in _SLOWING if log.family_number(family, n) not in (0, limits[n])]
         if given:
-            options = ", ".join(name.replace("_", "-") for name in given)
+            values = ", ".join(
+                f"{name.replace('_', '-')} = {_shown(name, log.family_number(family, name))} "
+                f"(flow control: {_shown(name, limits[name])})"
+                for name in given
+            )
             yield Finding(
-                "tikv-flow-control", "Flow control slows down writes before these options can",
-                f"The file sets {options}. From TiKV 5.2 on, flow control is on by default, and "
-                "its own thresholds slow down writes.",
+                "tikv-flow-control", "Flow control slows down writes instead of these options",
+                f"The file sets {values}. From TiKV 5.2 on, flow control is on by default: TiKV "
+                "turns off RocksDB's write stalls, and its own thresholds slow down writes.",
                 tuple(THRESHOLDS[name] for name in given), 0.4, family=family,
             )  # fmt: skip
 
