@@ -10,9 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from html import unescape
 from itertools import pairwise
 
-from lsmtune.metrics.anchors import Ending, Sample, anchor, text_behind
+from lsmtune.metrics.anchors import CONTINUED, Ending, Sample, anchor, text_behind
 from lsmtune.metrics.frame_times import last_date, prefix_of
 from lsmtune.metrics.log_lines import STAMP
 from lsmtune.metrics.prefixes import shape
@@ -28,18 +29,23 @@ _MOST_JOINED, _LONGEST_JOINED = 5000, 100_000
 _LITERALS = re.compile(r'"(?:[^"\\]|\\.)*"?')
 _LITERAL = re.compile(r'((?:[^"\\]|\\.)*)(?:"(.*))?', re.DOTALL)
 _WORD_BEFORE = re.compile(r"\S*\s?$")
-_LEAST_WIDTH, _LEAST_FOLDS, _SHAPES = 40, 3, 3
-_EACH = "[]"
-"""In a path, all values of a list."""
-_DEEPEST = 20
+_LEAST_WIDTH, _LEAST_FOLDS = 40, 3
+_BEGINNINGS = (STAMP.pattern, CONTINUED.pattern, "EVENT_LOG_v1 ", "RocksDB version: ")
+_EACH = -1
+"""In a path, all records of a list."""
+_DEEPEST, _LONGEST_BEGIN = 20, 40
 
-Path = tuple[str, ...]
+Path = tuple[str | int, ...]
 
 
 def _colours(sample: Sample) -> Layer | None:
     if not any(_COLOUR.search(line) for line in sample.lines):
         return None
     return lambda lines: (_COLOUR.sub("", line) if "[" in line else line for line in lines)
+
+
+def _html(sample: Sample) -> Layer | None:
+    return partial(map, unescape) if any("{&quot;" in line for line in sample.lines) else None
 
 
 def _prefix(sample: Sample) -> Layer | None:
@@ -131,19 +137,23 @@ def _strings(value: object, path: Path = ()) -> Iterator[tuple[Path, str]]:
         for key, inner in value.items():
             yield from _strings(inner, (*path, key))
     elif isinstance(value, list) and len(path) < _DEEPEST:
-        for inner in value:
-            yield from _strings(inner, (*path, _EACH))
+        for place, inner in enumerate(value):
+            is_record = isinstance(inner, dict | list)
+            yield from _strings(inner, (*path, _EACH if is_record else place))
 
 
 def _at(value: object, path: Path) -> Iterator[str]:
+    """Yield the texts with a path."""
     if not path:
         if isinstance(value, str):
             yield value
-    elif isinstance(value, dict):
-        yield from _at(value.get(path[0]), path[1:])
-    elif isinstance(value, list) and path[0] == _EACH:
-        for inner in value:
-            yield from _at(inner, path[1:])
+        return
+    step, rest = path[0], path[1:]
+    if isinstance(value, dict) and isinstance(step, str):
+        yield from _at(value.get(step), rest)
+    elif isinstance(value, list) and isinstance(step, int):
+        for inner in value if step == _EACH else value[step : step + 1]:
+            yield from _at(inner, rest)
 
 
 def _csv(sample: Sample) -> Layer | None:
@@ -181,8 +191,8 @@ def _row(record: str, delimiter: str) -> list[str]:
 
 
 def _is_quoted(text: str, record: str, delimiter: str) -> bool:
-    quoted = '"{}"'.format(text.replace('"', '""'))
-    return record.startswith(quoted) or f"{delimiter}{quoted}" in record
+    quoted = '"' + text[:_LONGEST_BEGIN].replace('"', '""')
+    return record.startswith(quoted) or delimiter + quoted in record
 
 
 def _joined(lines: Iterable[str], delimiter: str = "", width: int = 0) -> Iterator[str]:
@@ -230,11 +240,13 @@ def _quotes(sample: Sample) -> Layer | None:
 
 
 def _unquoted(begin: str, ending: Ending | None, lines: Iterable[str]) -> Iterator[str]:
+    is_json = '"' in begin[:-1]
     for line in lines:
-        if (literal := _literal(line, begin)) is None:  # TiKV does not quote single words
+        if (literal := _literal(line, begin)) is not None:
+            before = "" if is_json else line[: literal.start() - 1]
+            yield from f"{before}{_unescaped(literal[1])}".split("\n")
+        elif not is_json:  # TiKV does not quote single words
             yield line if ending is None else ending.off(line)
-        else:
-            yield from f"{line[: literal.start() - 1]}{_unescaped(literal[1])}".split("\n")
 
 
 def _literal(line: str, begin: str) -> re.Match[str] | None:
@@ -261,13 +273,14 @@ def _folds(sample: Sample) -> Layer | None:
 
 
 def _unfolded(begins: re.Pattern[str], width: int, lines: Iterable[str]) -> Iterator[str]:
-    held, is_full = "", False
+    lines = iter(lines)
+    held = next(lines)
+    is_full = len(held) == width
     for line in lines:
         if is_full and not begins.match(line):
             held += line
         else:
-            if held:
-                yield held
+            yield held
             held = line
         is_full = len(line) == width
     yield held
@@ -275,9 +288,9 @@ def _unfolded(begins: re.Pattern[str], width: int, lines: Iterable[str]) -> Iter
 
 def _beginnings(sample: Sample) -> re.Pattern[str]:
     """Return a pattern for the begin of a line that is not the rest of another one."""
-    shapes = Counter(shape(line[: found.start()]) for line, found in sample.anchored)
-    usual = [each for each, count in shapes.most_common(_SHAPES) if each and count > 1]
-    return re.compile("|".join([*usual, STAMP.pattern, "EVENT_LOG_v1 ", "RocksDB version: "]))
+    line, found = sample.anchored[0]
+    first = shape(line[: found.start()]) if line[: found.start()].strip() else STAMP.pattern
+    return re.compile("|".join([first, *_BEGINNINGS]))
 
 
 def _behind(sample: Sample) -> Layer | None:
@@ -288,5 +301,5 @@ def _behind(sample: Sample) -> Layer | None:
     return None if ending is None else partial(map, ending.off)
 
 
-LAYERS = (_colours, _prefix, _json, _csv, _quotes, _folds, _behind)
+LAYERS = (_colours, _csv, _prefix, _json, _quotes, _html, _folds, _behind)
 """All layers, in the order in which they are tried."""
