@@ -16,7 +16,7 @@ from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files, tuned_family
 from lsmtune.analysis.inspect.study_load import study_rate
-from lsmtune.errors import Argument, Message, UserError
+from lsmtune.errors import Argument, LsmtuneError, Message, UserError
 from lsmtune.metrics.families import check_not_empty
 from lsmtune.report.inspect_tables import tables
 from lsmtune.study.observer import Observer
@@ -51,6 +51,7 @@ def read_sides(
     *,
     rolled: bool,
     family: str | None = None,
+    force: bool = False,
     observer: Observer | None = None,
 ) -> tuple[list[Inspection], list[Inspection]]:
     """Read the files of both sides; UserError if a side names a file twice, as if it were two runs.
@@ -62,10 +63,11 @@ def read_sides(
         copies = [path for at, path in enumerate(paths) if resolved[at] in resolved[:at]]
         if after and copies:
             raise UserError(f"{copies[0]}: named twice on one side; name each run once")
-    first = read(before, rolled=rolled, family=family, observer=observer)
+    first = read(before, rolled=rolled, family=family, force=force, observer=observer)
     if not after:
         return first, []
-    return first, read(after, rolled=rolled, family=family, observer=observer)
+    then = read(after, rolled=rolled, family=family, force=force, observer=observer)
+    return first, then
 
 
 def read(
@@ -73,19 +75,21 @@ def read(
     *,
     rolled: bool = False,
     family: str | None = None,
+    force: bool = False,
     observer: Observer | None = None,
 ) -> list[Inspection]:
     """Read each LOG, or all as parts of one; UserError for the first that cannot be read.
 
-    With `family`, they are read as LOGs of this column family alone.
+    With `family`, they are read as LOGs of this column family alone. With `force`, there are
+    findings even if many lines cannot be read.
     """
     with (observer or Observer()).working("reading the LOG") as show:
         if rolled:
-            return [inspect_rolled(paths, family)]
+            return [inspect_rolled(paths, family, force=force)]
         found = []
         for path in paths:
             show(f"reading {path}")
-            found.append(inspect_path(path, family))
+            found.append(inspect_path(path, family, force=force))
         return found
 
 
@@ -93,8 +97,9 @@ def sides(logs: Sequence[Inspection], after: Sequence[Inspection]) -> Sides:
     """Return the files before and after the change.
 
     UserError unless there are two files, files after the change, or one file with the results of
-    both sides.
+    both sides; LsmtuneError if too many lines of one cannot be read.
     """
+    _check_read(*logs, *after)
     if after:
         return logs, after
     if len(logs) == 2:  # noqa: PLR2004 - before and after
@@ -115,6 +120,13 @@ def sides(logs: Sequence[Inspection], after: Sequence[Inspection]) -> Sides:
     )
 
 
+def _check_read(*logs: Inspection) -> None:
+    """Raise LsmtuneError for a LOG of which too many lines cannot be read."""
+    for log in logs:
+        if log.is_refused:
+            raise LsmtuneError(f"{log.name}: {log.unread}")
+
+
 def compared(logs: Sequence[Inspection], after: Sequence[Inspection] = ()) -> Compared:
     """Compare the files of both sides."""
     return compare_sides(*sides(logs, after))
@@ -127,6 +139,7 @@ def study_of(path: Path, logs: Sequence[Inspection]) -> StudyOfLog:
     """
     if len(logs) != 1:
         raise UserError(Argument("to_study"), ": allowed for one LOG only; name a single LOG")
+    _check_read(*logs)
     check_not_empty(
         logs[0].family_sums,
         logs[0].main_family,

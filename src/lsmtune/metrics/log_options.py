@@ -17,6 +17,12 @@ _TABLE_OPTIONS = "table_factory options:"
 _TABLE_OPTION = re.compile(r"\s+(\w[\w ]*\w)\s*: ?(.*)")
 _CACHE_CAPACITY = "capacity"
 _CACHE_KEY = "block_cache_capacity"
+_LONGEST_SHOWN = 200
+_NAME = re.compile(r"[A-Za-z_][\w.]*(?:\[\d+\])?")
+_NO_VALUE = re.compile(
+    r"[\"\x00-\x08\x0b-\x1f<>|\ufffd]|\s\w+=|^-?\d[\w.,:-]*[^\w.,:;\s-]|^-?\d\S*\s+\W"
+)
+"""Characters that no value has: text of another program is among them."""
 _BYTES = re.compile(r"[0-9]{1,20}")
 _CHANGES = re.compile(r"Set(?:DB)?Options\(\)(?: on column family \[(.*)\])?, inputs:")
 _CHANGE = re.compile(r"\.cc:\d+\] (\w+): (.*)")
@@ -35,6 +41,9 @@ class LogOptions:
     families: dict[str, dict[str, str]] = field(default_factory=dict)
     has_commas: bool = False
     """Whether numbers have a decimal comma; they are kept with a point."""
+    read: int = 0
+    damaged: list[str] = field(default_factory=list)
+    """The lines of options that cannot be read; `read` counts all others."""
     _changed: dict[str, str] | None = None
     _inputs: dict[str, str] = field(default_factory=dict)
 
@@ -58,6 +67,8 @@ class LogOptions:
             self.families[family[1]] = {}
         elif (option := _OPTION.search(line)) is not None:
             name, value = option[1], option[2].strip()
+            if not self._is_whole(name, value, line):
+                return
             if name == _FIRST_OF_A_FAMILY and name in self._newest(or_database=False):
                 count = len(self.families)
                 self.families[f"family {count + 1}" if count else _DEFAULT] = {}
@@ -73,7 +84,8 @@ class LogOptions:
         name = _CACHE_KEY if match[1] == _CACHE_CAPACITY else match[1]
         if name == _CACHE_KEY and name in self._newest():
             return  # of another cache, printed below
-        self._newest()[name] = self._value(match[2].strip())
+        if self._is_whole("table", value := match[2].strip(), line):
+            self._newest()[name] = self._value(value)
 
     def take_change(self, line: str) -> bool:
         """Take a line if it is of a change while the database runs (DBImpl::SetOptions)."""
@@ -90,6 +102,15 @@ class LogOptions:
             return False
         self._inputs[change[1]] = change[2].strip()
         return True
+
+    def _is_whole(self, name: str, value: str, line: str) -> bool:
+        """Count an option; return whether it has the characters that options have."""
+        is_whole = _NAME.fullmatch(name) is not None and _NO_VALUE.search(value) is None
+        if is_whole:
+            self.read += 1
+        else:
+            self.damaged.append(line[:_LONGEST_SHOWN])
+        return is_whole
 
     def _value(self, text: str) -> str:
         value = with_points(text)
