@@ -234,8 +234,8 @@ def _quotes(sample: Sample) -> Layer | None:
     begin, count = begins.most_common(1)[0] if begins else ("", 0)
     if not sample.explains(count):
         return None
-    found = [_literal(line, begin) for line in sample.lines]
-    ending = Ending.of([literal[2] for literal in found if literal and literal[2]])
+    literals = [_literal(line, begin) for line in sample.lines]
+    ending = Ending.of([literal[2] for literal in literals if literal and literal[2]])
     return partial(_unquoted, begin, ending)
 
 

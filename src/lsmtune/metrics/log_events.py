@@ -57,7 +57,7 @@ def parse_event(line: str) -> Event | None:
     An event ends where its braces close; text behind it does not matter.
 
     None for one that is cut: the last of a LOG that was copied while it grew, or a long one that
-    RocksDB itself cut.
+    RocksDB itself cut. None also for one with text of another program inside a name.
     """
     if HIDDEN in line:
         line = _HIDDEN_VALUE.sub("null", line)
@@ -65,7 +65,7 @@ def parse_event(line: str) -> Event | None:
         payload = _DECODER.raw_decode(line, line.find(EVENT_MARK) + len(EVENT_MARK))[0]
     except (ValueError, RecursionError):
         return None
-    if not isinstance(payload, dict):
+    if not isinstance(payload, dict) or not all(map(str.isidentifier, payload)):
         return None
     if None in (payload.get(name, 0) for name in _NEVER_UNKNOWN):
         return None

@@ -17,6 +17,8 @@ _TABLE_OPTIONS = "table_factory options:"
 _TABLE_OPTION = re.compile(r"\s+(\w[\w ]*\w)\s*: ?(.*)")
 _CACHE_CAPACITY = "capacity"
 _CACHE_KEY = "block_cache_capacity"
+_STATS_LEVEL = " stats level"
+"""Of the one name with spaces."""
 _LONGEST_SHOWN = 200
 _NAME = re.compile(r"[A-Za-z_][\w.]*(?:\[\d+\])?")
 _NO_VALUE = re.compile(
@@ -75,6 +77,8 @@ class LogOptions:
             # A change while the database runs prints its options anew, below any family.
             scope = self.database if name in self.database else self._newest()
             scope[name] = self._value(value)
+        elif "Options." in line and _STATS_LEVEL not in line:
+            self.damaged.append(line[:_LONGEST_SHOWN])
 
     def take_table(self, line: str) -> None:
         """Take a line of the block that follows the words `table_factory options`."""
