@@ -85,8 +85,13 @@ class Sample:
     @property
     def is_plain(self) -> bool:
         """Whether nearly all lines with words of RocksDB begin with its time."""
-        begun = sum(match.re is STAMP and match.start() == 0 for _, match in self.anchored)
-        return begun >= len(self.anchored) * _NEARLY_ALL
+        begins = [
+            match
+            for line, match in self.anchored
+            if match.re is not CONTINUED or line[: match.start()].strip()
+        ]
+        plain = sum(match.re is STAMP and match.start() == 0 for match in begins)
+        return plain >= len(begins) * _NEARLY_ALL
 
     def explains(self, count: int) -> bool:
         """Return whether a layer with the number of lines explains most lines with such words."""

@@ -14,6 +14,7 @@ from lsmtune.analysis.inspect.notes import no_parts_note, unread_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
 from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import Argument, UserError
+from lsmtune.knobs.defaults import known_options
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
@@ -123,6 +124,7 @@ def _of_one(given: GivenOptions, family: str | None) -> GivenOptions:
 def _inspected(
     name: str, kind: str, content: LogContent, family: str | None, *, force: bool
 ) -> Inspection:
+    content.options.repair(known_options())
     if (unread := unread_note(content)) is not None:
         if not force:
             empty = assemble(name, kind, LogContent(incomplete=[unread]))
