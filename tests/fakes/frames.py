@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+Frame = Callable[[str], bytes]
+"""Makes of the text of a LOG what another program writes."""
 _FORMAT = "%Y/%m/%d-%H:%M:%S.%f"
 _STAMP = len("2026/11/21-21:17:44.881941")
 
@@ -31,14 +33,14 @@ def _entry(lines: list[str]) -> tuple[datetime, str, str]:
     return moment, thread, "\n".join([message, *lines[1:]])
 
 
-def _by_message(prefix: Callable[[datetime, str], str]) -> Callable[[str], bytes]:
+def _by_message(prefix: Callable[[datetime, str], str]) -> Frame:
     """Put a prefix in the place of RocksDB's own time, in front of the first line of a message."""
     return lambda text: "".join(
         f"{prefix(moment, thread)}{message}\n" for moment, thread, message in _entries(text)
     ).encode()
 
 
-def _by_line(prefix: Callable[[int], str]) -> Callable[[str], bytes]:
+def _by_line(prefix: Callable[[int], str]) -> Frame:
     """Put a prefix in front of each line."""
     return lambda text: "".join(
         f"{prefix(place)}{line}\n" for place, line in enumerate(text.rstrip("\n").split("\n"))
@@ -67,19 +69,19 @@ def _ceph(moment: datetime, thread: str) -> str:
 Record = dict[str, object]
 
 
-def _json_by_line(record: Callable[[str], Record]) -> Callable[[str], bytes]:
+def _json_by_line(record: Callable[[str], Record]) -> Frame:
     """Put each line into a JSON object."""
     return _by_line_of(lambda line: json.dumps(record(line)))
 
 
-def _json_by_message(record: Callable[[datetime, str], Record]) -> Callable[[str], bytes]:
+def _json_by_message(record: Callable[[datetime, str], Record]) -> Frame:
     """Put each message, without the time of RocksDB, into a JSON object with another time."""
     return lambda text: "".join(
         json.dumps(record(moment, message)) + "\n" for moment, _, message in _entries(text)
     ).encode()
 
 
-def _by_line_of(whole: Callable[[str], str]) -> Callable[[str], bytes]:
+def _by_line_of(whole: Callable[[str], str]) -> Frame:
     """Put something around each line."""
     return lambda text: "".join(
         f"{whole(line)}\n" for line in text.rstrip("\n").split("\n")
@@ -123,9 +125,7 @@ def _grafana(text: str) -> bytes:
     return ("\n".join(found) + "\n").encode()
 
 
-def _table(
-    *columns: str, by_message: bool = False, **form: Any
-) -> Callable[[str], bytes]:
+def _table(*columns: str, by_message: bool = False, **form: Any) -> Frame:
     """Put each line, or each message with all its lines, into a row with further columns."""
 
     def made(text: str) -> bytes:
@@ -144,7 +144,7 @@ def _table(
     return made
 
 
-def _folded(width: int) -> Callable[[str], bytes]:
+def _folded(width: int) -> Frame:
     return lambda text: "".join(
         f"{line[at : at + width]}\n"
         for line in text.rstrip("\n").split("\n")
@@ -155,8 +155,10 @@ def _folded(width: int) -> Callable[[str], bytes]:
 def _coloured(text: str) -> bytes:
     """Messages of a program that colours its level, as `less` saves them."""
     return _by_message(
-        lambda moment, _: f"\x1b[2m{moment:%Y-%m-%dT%H:%M:%S.%f}Z\x1b[0m \x1b[32m INFO\x1b[0m "
-        "\x1b[2mrocksdb\x1b[0m\x1b[2m:\x1b[0m "
+        lambda moment, _: (
+            f"\x1b[2m{moment:%Y-%m-%dT%H:%M:%S.%f}Z\x1b[0m \x1b[32m INFO\x1b[0m "
+            "\x1b[2mrocksdb\x1b[0m\x1b[2m:\x1b[0m "
+        )
     )(text)
 
 
@@ -164,7 +166,8 @@ def _found(text: str) -> bytes:
     """What `grep --color -n` prints."""
     return "".join(
         f"\x1b[35mLOG\x1b[m\x1b[36m:\x1b[m\x1b[32m{place}\x1b[m\x1b[36m:\x1b[m"
-        + line.replace("rocksdb", "\x1b[01;31mrocksdb\x1b[m") + "\n"
+        + line.replace("rocksdb", "\x1b[01;31mrocksdb\x1b[m")
+        + "\n"
         for place, line in enumerate(text.rstrip("\n").split("\n"), 1)
     ).encode()
 
@@ -174,8 +177,9 @@ def _tikv_threads(text: str) -> bytes:
     found = []
     for moment, thread, message in _entries(text):
         quoted = message if message.isalnum() else json.dumps(message)
-        found.append(f"[{moment:%Y/%m/%d %H:%M:%S}.{moment.microsecond // 1000:03} +08:00] [INFO] "
-                     f"[rocks_logger.rs:12] [{quoted}] [thread_id=0x{int(thread, 16) % 41:x}]\n")  # fmt: skip
+        time = f"{moment:%Y/%m/%d %H:%M:%S}.{moment.microsecond // 1000:03}"
+        thread_id = f"thread_id=0x{int(thread, 16) % 41:x}"
+        found.append(f"[{time} +08:00] [INFO] [rocks_logger.rs:12] [{quoted}] [{thread_id}]\n")
     return "".join(found).encode()
 
 
@@ -200,7 +204,7 @@ def _tikv_quoted(text: str) -> bytes:
     ).encode()
 
 
-FRAMES: dict[str, Callable[[str], bytes]] = {
+FRAMES: dict[str, Frame] = {
     "glog": _by_message(
         lambda moment, _: f"I{moment:%y%m%d %H:%M:%S.%f} storage/engine/rocksdb.go:72  "),
     "ceph crash": _by_message(
@@ -264,7 +268,7 @@ _OUTER = ("kubectl", "docker", "grep", "mail", "tracing", "Loki", "Elasticsearch
 """Frames that may contain lines of any program."""
 
 
-def layered(seed: int) -> tuple[str, Callable[[str], bytes]]:
+def layered(seed: int) -> tuple[str, Frame]:
     """Return one to three frames in one another, with their names from the inside."""
     rng = random.Random(seed)
     names = [rng.choice(sorted(FRAMES)), *rng.sample(_OUTER, rng.randint(0, 2))]

@@ -267,6 +267,7 @@ def _folds(sample: Sample) -> Layer | None:
     begins = _beginnings(sample)
     pairs = [pair for pair in pairwise(sample.lines) if len(pair[0]) == width]
     cut = [after for _, after in pairs if not begins.match(after) and not after[:1].isspace()]
+    cut = [after for after in cut if not anchor(after)]
     if width < _LEAST_WIDTH or len(cut) < max(_LEAST_FOLDS, len(pairs) / 2):
         return None
     return partial(_unfolded, begins, width)

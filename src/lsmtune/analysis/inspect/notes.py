@@ -3,8 +3,11 @@
 from lsmtune.metrics.log_content import LogContent
 from lsmtune.units import MIB, format_bytes
 
-_LEAST_UNREAD, _MOST_UNREAD = 3, 0.1
-"""With so many lines that cannot be read, and more than this share, there is no diagnosis."""
+_LEAST_UNREAD, _MOST_UNREAD = 3, 1 / 15
+"""With so many lines that cannot be read, and more than this share, there is no diagnosis.
+
+Text inside a tenth of the lines is noticed in about two of three of them.
+"""
 _LONGEST_EXAMPLE = 160
 LEAST_INGEST = 16 * MIB
 """No write amplification is computed from fewer bytes of clients."""
