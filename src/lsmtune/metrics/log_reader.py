@@ -24,7 +24,7 @@ _LONGEST_TROUBLE = 300
 _MOST_DUMP_LINES = 100_000
 _LONGEST_FOLDED = 16_000
 _TABLE_OPTIONS = "table_factory options:"
-_VERSION = re.compile(r"version: (\d+(?:\.\d+)+[\w.+-]*)")
+_VERSION = re.compile(r"version: (\d{1,4}(?:\.\d{1,6})+[\w.+-]*)")
 _OPEN = "DB pointer "
 """The last line of an opening."""
 _OPENED = "Recovering from manifest file"
