@@ -26,7 +26,7 @@ DATA = ROOT / "tests" / "data"
 CAPTURED = DATA / "captured"
 ENGINES_OUTPUT = (ParseError, TrialFailedError)
 """An output of an engine makes the trial unreadable; the user has no mistake."""
-_DONE, _WRONG_INPUT = 0, 2
+_DONE, _NO_DIAGNOSIS, _WRONG_INPUT = 0, 1, 2
 # Typer makes its commands again at each call, which takes as long as most readers.
 typer.main.get_command = cache(typer.main.get_command)
 
@@ -63,12 +63,13 @@ def command(*arguments: str | Path) -> str:
     finally:
         sys.stdout, sys.stderr = out, err
     told.seek(0)
-    if code == _WRONG_INPUT:
-        raise UserError(told.read())
-    if code != _DONE:
-        raise NotReadError(f"exit code {code}: {told.read()[:500]}")
     printed.seek(0)
-    return printed.read()
+    error, output = told.read(), printed.read()
+    if code == _WRONG_INPUT or (code == _NO_DIAGNOSIS and "cannot read" in error):
+        raise UserError(error)
+    if code != _DONE and not (code == _NO_DIAGNOSIS and arguments[0] == "inspect" and output):
+        raise NotReadError(f"exit code {code}: {error[:500]}")
+    return output
 
 
 def commands(*lines: Sequence[str | Path]) -> None:

@@ -1,15 +1,17 @@
 """A LOG inside the log of another program has the same findings as the LOG itself."""
 
 import gzip
+import json
 import random
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from fakes.frames import FRAMES
+from fakes.frames import FRAMES, layered
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
+from lsmtune.cli.main import run
 
 DATA = Path(__file__).parents[1] / "data"
 LOGS = sorted([*(DATA / "planted").glob("*.gz"), *(DATA / "captured").glob("**/*LOG.gz")])
@@ -18,6 +20,7 @@ DRAWN = [
     for place, path in enumerate(LOGS)
     for frame in random.Random(place).sample(sorted(FRAMES), 2)
 ]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "LOG.gz"
 
 
 @cache
@@ -40,6 +43,76 @@ def test_a_log_in_a_frame_has_the_same_findings(path: Path, frame: str, tmp_path
     assert found.tickers == own.tickers
     assert found.totals.write_amp == own.totals.write_amp
     assert len(found.jobs) == len(own.jobs)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_frames_in_one_another_are_taken_off(seed: int, tmp_path: Path) -> None:
+    name, frame = layered(seed)
+    path = tmp_path / "LOG"
+    path.write_bytes(frame(gzip.decompress(EXAMPLE.read_bytes()).decode()))
+    own, found = inspected(EXAMPLE), inspect_path(path)
+    assert [finding.code for finding in found.findings] == [f.code for f in own.findings], name
+    assert (found.options, found.levels, len(found.jobs)) == (
+        own.options, own.levels, len(own.jobs)
+    ), name  # fmt: skip
+
+
+def damaged(share: float, seed: int) -> str:
+    """Plant text of another program inside a share of the lines."""
+    rng = random.Random(seed)
+    lines = gzip.decompress(EXAMPLE.read_bytes()).decode().split("\n")
+    for place, line in enumerate(lines):
+        if line and rng.random() < share:
+            at = rng.randrange(len(line))
+            lines[place] = f"{line[:at]}[net] GET /index 200{line[at:]}"
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6])
+@pytest.mark.parametrize("seed", range(3))
+def test_many_damaged_lines_give_no_diagnosis(share: float, seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "LOG"
+    path.write_text(damaged(share, seed))
+    found = inspect_path(path)
+    assert found.is_refused
+    assert found.verdict == "insufficient_data"
+    assert not found.findings
+    assert not any([found.version, *found.options.values()])
+    assert found.incomplete == (found.unread,)
+    forced = inspect_path(path, force=True)
+    assert forced.findings
+    assert forced.unread == forced.incomplete[0] == found.unread
+
+
+def test_few_damaged_lines_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "LOG"
+    path.write_text(damaged(0.05, 3))
+    found = inspect_path(path)
+    assert found.unread is None
+    assert found.findings
+    assert found.incomplete
+
+
+def test_a_version_that_is_none_gives_no_diagnosis(tmp_path: Path) -> None:
+    text = gzip.decompress(EXAMPLE.read_bytes()).decode()
+    path = tmp_path / "LOG"
+    path.write_text(text.replace("RocksDB version: 7", "RocksDB version: seven"))
+    assert inspect_path(path).is_refused
+
+
+def test_force_is_named_and_changes_the_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "LOG"
+    path.write_text(damaged(0.6, 0))
+    assert run(["inspect", str(path)]) == 1
+    assert "--force" in capsys.readouterr().out
+    assert run(["inspect", str(path), "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["verdict"], document["findings"]) == ("insufficient_data", [])
+    assert document["incomplete"]
+    assert run(["inspect", str(path), "--force"]) == 0
+    assert run(["inspect", str(path), "--compare", "--after", str(path)]) == 1
 
 
 @pytest.mark.parametrize("frame", sorted(FRAMES))

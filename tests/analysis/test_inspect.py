@@ -172,7 +172,7 @@ def test_numbers_that_no_rocksdb_has_are_left_out(
     damaged, count = re.subn(pattern, becomes, whole.decode())
     assert count
     (tmp_path / "LOG").write_text(damaged)
-    log = inspect_path(tmp_path / "LOG")
+    log = inspect_path(tmp_path / "LOG", force=True)
     json.dumps(inspection_document(log), allow_nan=False)
     study_files(log, "O")
 

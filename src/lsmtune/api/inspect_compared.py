@@ -10,6 +10,7 @@ from lsmtune.analysis.inspect.before_after import (
     two_sides,
 )
 from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.api.inspect import check_read
 from lsmtune.errors import Argument, UserError
 from lsmtune.progress import Progress
 from lsmtune.system.write import write_file
@@ -23,8 +24,9 @@ def sides(logs: Sequence[Inspection], after: Sequence[Inspection]) -> Sides:
     """Return the files before and after the change.
 
     UserError unless there are two files, files after the change, or one file with the results of
-    both sides.
+    both sides; LsmtuneError if too many lines of one cannot be read.
     """
+    check_read(*logs, *after)
     if after:
         return logs, after
     if len(logs) == 2:  # noqa: PLR2004 - before and after

@@ -7,6 +7,7 @@ from pathlib import Path
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.study import study_files, tuned_family
 from lsmtune.analysis.inspect.study_load import study_rate
+from lsmtune.api.inspect import check_read
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.metrics.families import check_not_empty
 from lsmtune.system.write import Written, write_beside_older
@@ -37,6 +38,7 @@ def study_of(path: Path, logs: Sequence[Inspection]) -> StudyOfLog:
     """
     if len(logs) != 1:
         raise UserError(Argument("to_study"), ": allowed for one LOG only; name a single LOG")
+    check_read(*logs)
     check_not_empty(
         logs[0].family_sums,
         logs[0].main_family,

@@ -62,6 +62,12 @@ Family = Annotated[
         "--to-study: the family with most bytes].",
     ),
 ]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Report findings even if lsmtune cannot read many lines of a LOG."
+    ),
+]
 Verbose = Annotated[
     bool,
     typer.Option(
@@ -82,6 +88,7 @@ def inspect(
     rolled: Rolled = False,
     family: Family = None,
     verbose: Verbose = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Read a store's LOG; report what slows the store down and which options to check first.
@@ -94,7 +101,8 @@ def inspect(
     from lsmtune.cli.slow_work import TerminalProgress
 
     watch = TerminalProgress()
-    found, later = api.read_sides(logs, after or [], rolled=rolled, family=family, observer=watch)
+    found, later = api.read_sides(logs, after or [], rolled=rolled, family=family, force=force,
+                                   observer=watch)  # fmt: skip
     if compare or after:
         from lsmtune.api import inspect_compared
         from lsmtune.cli.before_after_lines import MOST_OPTION_ROWS, compared_lines
@@ -127,11 +135,11 @@ def inspect(
             note(remark)
     if as_json:
         print_json(api.document(found))
-        return
-    say_all(inspect_lines(found, verbose=verbose))
-    for written in (page, to_study):
-        if written is not None:
-            say(f"written: {written}")
+    else:
+        written = [f"written: {path}" for path in (page, to_study) if path is not None]
+        say_all([*inspect_lines(found, verbose=verbose), *written])
+    if any(log.is_refused for log in found):
+        raise typer.Exit(1)
 
 
 def _check_only_compared(csv: Path | None, study: Path | None) -> None:

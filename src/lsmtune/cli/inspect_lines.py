@@ -30,6 +30,7 @@ from lsmtune.report.text.inspect_words import (
     needed_text,
     stall_rows,
     title_text,
+    unread_text,
     verdict_text,
 )
 
@@ -54,7 +55,8 @@ def inspect_lines(logs: Sequence[Inspection], *, verbose: bool = False) -> Itera
     if len(logs) == 1:
         yield from paragraph(f"{logs[0].name}: {heading(logs[0])}")
         yield from _findings(logs[0], verbose=verbose)
-        yield from _whole(logs[0])
+        if not logs[0].is_refused:
+            yield from _whole(logs[0])
         return
     yield from _in_columns(logs)
     for log in logs:
@@ -64,6 +66,10 @@ def inspect_lines(logs: Sequence[Inspection], *, verbose: bool = False) -> Itera
 
 
 def _findings(log: Inspection, *, verbose: bool) -> Iterator[str]:
+    if log.unread is not None:
+        yield from paragraph(unread_text(log))
+    if log.is_refused:
+        return
     yield from paragraph(verdict_text(log))
     for place, finding in enumerate(log.findings, start=1):
         title = f"{place}. {title_text(finding)} [{finding.code}]"

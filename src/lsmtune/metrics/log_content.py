@@ -40,11 +40,12 @@ class LogContent:
     last dump, everything else is of the whole LOG. `dropped` are column families that the program
     dropped. `assumed_families` are those whose options RocksDB did not print: `options` has the
     values that all printed families have. `troubles` are the first of `trouble_lines` that tell of
-    errors. `incomplete` says what could not be read, among it `cut_events`. `is_open` says whether
-    the last opening ended, `has_first_line` whether the LOG begins with the head that RocksDB
-    writes into each new one, `logs_info` whether it has messages of the level INFO, `names_source`
-    whether a line names a place in RocksDB's source. `job_lines` counts messages of jobs,
-    `hidden_events` events with values that a mail hides.
+    errors. `incomplete` says what could not be read, among it `cut_events`, of which `first_cut` is
+    the first; `read_events` counts those that were parsed. `no_version` is a line with a version
+    that is none. `is_open` says whether the last opening ended, `has_first_line` whether the LOG
+    begins with the head that RocksDB writes into each new one, `logs_info` whether it has messages
+    of the level INFO, `names_source` whether a line names a place in RocksDB's source. `job_lines`
+    counts messages of jobs, `hidden_events` events with values that a mail hides.
     """
 
     version: str | None = None
@@ -55,7 +56,10 @@ class LogContent:
     logs_info: bool = False
     names_source: bool = False
     event_lines: int = 0
+    read_events: int = 0
     cut_events: int = 0
+    first_cut: str = ""
+    no_version: str = ""
     hidden_events: int = 0
     job_lines: int = 0
     first_micros: int | None = None
@@ -148,6 +152,11 @@ def faults_of(content: LogContent) -> list[str]:
         faults.append(
             f"{content.cut_events} event lines of the LOG are truncated or damaged; lsmtune "
             "ignored these lines"
+        )
+    if content.options.damaged:
+        faults.append(
+            f"{len(content.options.damaged)} options of the LOG have characters that no option "
+            "has; lsmtune ignored these options"
         )
     if content.hidden_events:
         faults.append(

@@ -14,6 +14,7 @@ _HIDDEN_VALUE = re.compile(r"(?:(?<=: )|(?<=, )|(?<=\[))" + re.escape(HIDDEN) + 
 """A hidden number; a hidden text stands between quotation marks."""
 _NEVER_UNKNOWN = ("output_level", "total_blob_output_size")
 """Fields that count as 0 where an event lacks them, so that a hidden value spoils the event."""
+_DECODER = json.JSONDecoder()
 _END_MICROS = 1 << 53
 """A time of no LOG: the year 2255."""
 _FOLLOWED = re.compile(
@@ -53,17 +54,18 @@ class Event:
 def parse_event(line: str) -> Event | None:
     """Read a line that holds EVENT_MARK. Values that a mail hides are None.
 
+    An event ends where its braces close; text behind it does not matter.
+
     None for one that is cut: the last of a LOG that was copied while it grew, or a long one that
-    RocksDB itself cut.
+    RocksDB itself cut. None also for one with text of another program inside a name.
     """
-    text = line.partition(EVENT_MARK)[2]
-    if HIDDEN in text:
-        text = _HIDDEN_VALUE.sub("null", text)
+    if HIDDEN in line:
+        line = _HIDDEN_VALUE.sub("null", line)
     try:
-        payload = json.loads(text)
+        payload = _DECODER.raw_decode(line, line.find(EVENT_MARK) + len(EVENT_MARK))[0]
     except (ValueError, RecursionError):
         return None
-    if not isinstance(payload, dict):
+    if not isinstance(payload, dict) or not all(map(str.isidentifier, payload)):
         return None
     if None in (payload.get(name, 0) for name in _NEVER_UNKNOWN):
         return None

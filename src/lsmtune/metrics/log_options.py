@@ -7,6 +7,8 @@ BlockBasedTableFactory::GetPrintableOptions and DBImpl::SetOptions.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import takewhile
+from operator import eq
 
 from lsmtune.metrics.options_file import with_points
 
@@ -20,6 +22,14 @@ _TABLE_OPTIONS = "table_factory options:"
 _TABLE_OPTION = re.compile(r"\s+(\w[\w ]*\w)\s*: ?(.*)")
 _CACHE_CAPACITY = "capacity"
 _CACHE_KEY = "block_cache_capacity"
+_STATS_LEVEL = " stats level"
+"""Of the one name with spaces."""
+_LONGEST_SHOWN = 200
+_NAME = re.compile(r"[A-Za-z_][\w.]*(?:\[\d+\])?")
+_NO_VALUE = re.compile(
+    r"[\"\x00-\x08\x0b-\x1f<>|\ufffd]|\s\w+=|^-?\d[\w.,:-]*[^\w.,:;\s-]|^-?\d\S*\s+\W"
+)
+"""Characters that no value has: text of another program is among them."""
 _BYTES = re.compile(r"[0-9]{1,20}")
 _CHANGES = re.compile(r"Set(?:DB)?Options\(\)(?: on column family \[(.*)\])?, inputs:")
 _CHANGE = re.compile(r"\.cc:\d+\] (\w+): (.*)")
@@ -38,6 +48,10 @@ class LogOptions:
     families: dict[str, dict[str, str]] = field(default_factory=dict)
     has_commas: bool = False
     """Whether numbers have a decimal comma; they are kept with a point."""
+    read: int = 0
+    damaged: list[str] = field(default_factory=list)
+    """The lines of options that cannot be read; `read` counts all others."""
+    _scopes: list[dict[str, str]] = field(default_factory=list)
     _changed: dict[str, str] | None = None
     _inputs: dict[str, str] = field(default_factory=dict)
 
@@ -66,12 +80,17 @@ class LogOptions:
             self.families[family[1]] = {}
         elif (option := _OPTION.search(line)) is not None:
             name, value = option[1], option[2].strip()
+            if not self._is_whole(name, value):
+                self._damage(line)
+                return
             if name == _FIRST_OF_A_FAMILY and name in self._newest(or_database=False):
                 count = len(self.families)
                 self.families[f"family {count + 1}" if count else _DEFAULT] = {}
             # A change while the database runs prints its options anew, below any family.
             scope = self.database if name in self.database else self._newest()
             scope[name] = self._value(value)
+        elif "Options." in line and _STATS_LEVEL not in line:
+            self._damage(line)
 
     def take_table(self, line: str) -> None:
         """Take a line of the block that follows the words `table_factory options`."""
@@ -81,7 +100,10 @@ class LogOptions:
         name = _CACHE_KEY if match[1] == _CACHE_CAPACITY else match[1]
         if name == _CACHE_KEY and name in self._newest():
             return  # of another cache, printed below
-        self._newest()[name] = self._value(match[2].strip())
+        if self._is_whole("table", value := match[2].strip()):
+            self._newest()[name] = self._value(value)
+        else:
+            self._damage(line)
 
     def take_change(self, line: str) -> bool:
         """Take a line if it is of a change while the database runs (DBImpl::SetOptions)."""
@@ -107,6 +129,28 @@ class LogOptions:
         self.families |= dict.fromkeys(lacking if alike else (), alike)  # one table for thousands
         return lacking if alike else []
 
+    def repair(self, names: Iterable[str]) -> None:
+        """Restore options with text of another program inside their names; they count as damaged.
+
+        `names` are those of all options. A line must fit one name only, which must be missing.
+        """
+        for scope, line in zip(self._scopes, self.damaged, strict=True):
+            text = line.partition("Options.")[2]
+            values = {name: _around(name, text) for name in names if name not in scope}
+            fits = {name: value for name, value in values.items() if value is not None}
+            if len(fits) == 1:
+                scope.update(fits)
+
+    def _damage(self, line: str) -> None:
+        self.damaged.append(line[:_LONGEST_SHOWN])
+        self._scopes.append(self._newest())
+
+    def _is_whole(self, name: str, value: str) -> bool:
+        """Count an option; return whether it has the characters that options have."""
+        is_whole = _NAME.fullmatch(name) is not None and _NO_VALUE.search(value) is None
+        self.read += is_whole
+        return is_whole
+
     def _value(self, text: str) -> str:
         value = with_points(text)
         self.has_commas |= value != text
@@ -122,3 +166,12 @@ class LogOptions:
         if self.families:
             return next(reversed(self.families.values()))
         return self.database if or_database else {_FIRST_OF_A_FAMILY: ""}
+
+
+def _around(name: str, text: str) -> str | None:
+    """Return the value behind a name that has other text inside; None if it is another name."""
+    begin = sum(takewhile(bool, map(eq, name, text)))
+    at = text.find(f"{name[begin:]}: ", begin)
+    if not begin or at < 0 or _NO_VALUE.search(value := text[at + len(name) - begin + 1 :].strip()):
+        return None
+    return value

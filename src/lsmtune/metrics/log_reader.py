@@ -1,5 +1,6 @@
 """A whole LOG in one pass and little memory, sorted into what each kind of line tells."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,7 @@ _LONGEST_TROUBLE = 300
 _MOST_DUMP_LINES = 100_000
 _LONGEST_FOLDED = 16_000
 _TABLE_OPTIONS = "table_factory options:"
+_VERSION = re.compile(r"version: (\d{1,4}(?:\.\d{1,6})+[\w.+-]*)")
 _OPEN = "DB pointer "
 """The last line of an opening."""
 _OPENED = "Recovering from manifest file"
@@ -154,9 +156,11 @@ class _Reader:
         content.hidden_events += HIDDEN in line
         if event is None:
             content.cut_events += 1
+            content.first_cut = content.first_cut or line[:_LONGEST_TROUBLE]
             if self._continued is self._outside:
                 self._folded, self._continued = line, self._rest_of_event
             return
+        content.read_events += 1
         if wrong_by := self._clock.learn(line[:STAMP_LENGTH], event.time_micros):
             content.stalls.shift(wrong_by)
         content.recoveries.take_event(event)
@@ -334,7 +338,10 @@ class _Reader:
 
     def _head_begins(self, line: str) -> None:
         """An opening begins, or a LOG that was rolled repeats the head of the last one."""
-        version = line.rpartition("version: ")[2].strip()
+        found = _VERSION.search(line)
+        version = "" if found is None else found[1]
+        if found is None:
+            self._content.no_version = line[:_LONGEST_TROUBLE]
         stamp = line[:STAMP_LENGTH].strip()
         self._head, self._began = _Head(stamp, version, LogOptions()), stamp
         self._has_untimed_head |= not stamp
@@ -345,7 +352,7 @@ class _Reader:
         """The head opened nothing: it repeats what is known, or is all that is known of it."""
         head, content = self._head, self._content
         if head is not None and not content.options.database:
-            content.version = head.version
+            content.version = head.version or None
             if head.options.database or not content.options.families:
                 content.options = head.options
         self._head = None
@@ -362,7 +369,7 @@ class _Reader:
         content.openings += 1
         if head is not None or content.openings > 1:  # RocksDB 3 names no version above its options
             content.options = head.options if head else LogOptions()
-        content.version = head.version if head else content.version
+        content.version = (head.version or None) if head else content.version
         content.begins_with_opening |= head is not None and head.stamp == self._first
         content.dumps.clear()
         content.dropped.clear()

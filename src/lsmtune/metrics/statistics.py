@@ -50,6 +50,8 @@ class Statistics:
     tickers: Mapping[str, int]
     histograms: Mapping[str, HistogramSummary]
     incomplete: tuple[str, ...]
+    unreadable: tuple[str, ...] = ()
+    """Entries that are neither a ticker nor a histogram."""
 
     def since(self, before: "Statistics") -> "Statistics":
         """Return what was counted since another dump, without histograms."""
@@ -84,7 +86,7 @@ def parse_statistics(text: str, *, leave_out: bool = False) -> Statistics:
         )
     if rest.strip().startswith(_ENTRY_PREFIX):
         incomplete.append("statistics: the last line is truncated")
-    return Statistics(tickers, histograms, tuple(incomplete))
+    return Statistics(tickers, histograms, tuple(incomplete), tuple(unreadable or ()))
 
 
 _Dump = tuple[dict[str, int], dict[str, HistogramSummary]]

@@ -14,7 +14,7 @@ _ROW = re.compile(r"[\s>|]*L\d{1,3}\s+\d+/\d+\s+\d")
 _TICKER = re.compile(r"[\s>]*rocksdb\.\S+ (?:COUNT : |P50 : |statistics Percentiles :=> )")
 _WARNING = re.compile(r"\b(?:Stalling|Stopping)(?: writes|\W*$)")
 _OPTION = re.compile(
-    r"[\s>]*(?:Options\.[a-zA-Z]\w*(?:\.\w+|\[\d+\])?\s*:"
+    r"(?:[\s>]*|\d.{0,90} [0-9a-f]+ +)(?:Options\.[a-zA-Z]\w*(?:\.\w+|\[\d+\])?\s*:"
     r"|(?:\[[^\]\s]{0,400}\]\s*)?-+\s*Options for column family \[)"
 )
 _VERSION = re.compile(r"[\s>]*RocksDB version: \d+\.\d+")

@@ -192,6 +192,9 @@ class Inspection:
     numbers of files that lines name, by column family, and `extent` the parts of a LOG that the
     text contains. `facts` are the numbers that rules judge.
 
+    `unread` says which lines lsmtune could not read, if they are too many for a diagnosis. The
+    record is then empty, unless the diagnosis `is_forced`.
+
     Of a file of options, `as_run` has the options as RocksDB changes them when it opens the
     database, which is what `option`, `number` and the like return; `options` has them as written.
     `options_given` lists what a file sets if its version of RocksDB is unknown. `by_rocksdb`:
@@ -236,6 +239,8 @@ class Inspection:
     needed_here: tuple[str, ...] = ()
     extent: Extent = field(default_factory=Extent)
     level_0: Mapping[str, SeenFiles] = field(default_factory=dict)
+    unread: str | None = None
+    is_forced: bool = False
     recoveries: tuple[Recovery, ...] = ()
     """What each opening of the database read."""
     assumed_families: tuple[str, ...] = ()
@@ -248,6 +253,11 @@ class Inspection:
         return (
             f"<lsmtune.Inspection of {self.name!r}: {self.verdict}, {len(self.findings)} findings>"
         )
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether too many lines are unread for a diagnosis, and it is not forced."""
+        return self.unread is not None and not self.is_forced
 
     @property
     def span_s(self) -> float | None:

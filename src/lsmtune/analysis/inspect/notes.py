@@ -7,6 +7,12 @@ from collections.abc import Iterable
 from lsmtune.metrics.log_content import LogContent
 from lsmtune.units import MIB, format_bytes
 
+_LEAST_UNREAD, _MOST_UNREAD = 3, 1 / 15
+"""With so many lines that cannot be read, and more than this share, there is no diagnosis.
+
+Text inside a tenth of the lines is noticed in about two of three of them.
+"""
+_LONGEST_EXAMPLE = 160
 LEAST_INGEST = 16 * MIB
 """No write amplification is computed from fewer bytes of clients."""
 
@@ -88,3 +94,30 @@ def no_parts_note(kind: str, content: LogContent) -> str | None:
         return None
     contains = "contains neither" if len(parts) > 1 else "does not contain"
     return f"this {kind} {contains} {' nor '.join(parts)}"
+
+
+def unread_note(content: LogContent) -> str | None:
+    """Return which lines are unread; None if they are too few to spoil a diagnosis."""
+    options, statistics = content.options, content.statistics
+    kinds = (
+        ("events", [content.first_cut] * content.cut_events, content.read_events),
+        ("options", options.damaged, options.read),
+        ("counters", statistics.unreadable, len(statistics.tickers) + len(statistics.histograms)),
+    )
+    for kind, unread, read in kinds:
+        if len(unread) >= _LEAST_UNREAD and len(unread) > _MOST_UNREAD * (len(unread) + read):
+            return _unread(f"{len(unread)} of {len(unread) + read} {kind}", unread[0])
+    if content.no_version and not content.version:
+        return _unread("the version of RocksDB", content.no_version)
+    return None
+
+
+def _unread(what: str, line: str) -> str:
+    """Return which lines are unread, one of them, and what to do."""
+    shown = "".join(char if char.isprintable() else " " for char in line)
+    if len(shown) > _LONGEST_EXAMPLE:
+        shown = f"{shown[:_LONGEST_EXAMPLE]}…"
+    return (
+        f"lsmtune cannot read {what}, because other text is inside the lines or the lines are cut; "
+        f"the first such line: {shown} Use the file LOG in the folder of the database."
+    )

@@ -10,10 +10,11 @@ from lsmtune.analysis.inspect.assemble import assemble, of_options
 from lsmtune.analysis.inspect.bench_runs import REPORT, last_results, only_version, read_runs
 from lsmtune.analysis.inspect.findings import NOTICES, judged
 from lsmtune.analysis.inspect.inspection import Inspection, Verdict
-from lsmtune.analysis.inspect.notes import no_parts_note
+from lsmtune.analysis.inspect.notes import no_parts_note, unread_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
 from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import Argument, UserError
+from lsmtune.knobs.defaults import known_options
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
@@ -53,18 +54,21 @@ _READ = (
 """All kinds of input."""
 
 
-def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspection:
+def inspect_rolled(
+    paths: Sequence[Path], family: str | None = None, *, force: bool = False
+) -> Inspection:
     """What the parts of one LOG say together, of all column families or of one.
 
-    They may be named in any order. UserError when one of them cannot be read or is no LOG.
+    They may be named in any order. There is no diagnosis if too many lines cannot be read, unless
+    `force` is given. UserError when one of them cannot be read or is no LOG.
     """
     faults: list[str] = []
     begins = {path: _first_micros(path) for path in paths}
     parts = sorted(paths, key=lambda path: begins[path])
-    lines = chain.from_iterable(read_lines(part, faults) for part in parts)
-    content = read_log(without_frames(lines), NOTICES)
+    lines = chain.from_iterable(without_frames(read_lines(part, faults)) for part in parts)
+    content = read_log(lines, NOTICES)
     content.incomplete += faults
-    return _inspected(", ".join(map(str, parts)), _LOG, content, family)
+    return _inspected(", ".join(map(str, parts)), _LOG, content, family, force=force)
 
 
 def _first_micros(path: Path) -> int:
@@ -79,17 +83,19 @@ def _first_micros(path: Path) -> int:
     return content.first_micros
 
 
-def inspect_path(path: Path, family: str | None = None) -> Inspection:
+def inspect_path(path: Path, family: str | None = None, *, force: bool = False) -> Inspection:
     """What a file says: a LOG, a statistics dump, an output of db_bench or of MyRocks' SHOW ENGINE
     ROCKSDB STATUS, plain or gzip; of a folder its LOGs. It is what they say of all column families,
-    or of one.
+    or of one. There is no diagnosis if too many lines cannot be read, unless `force` is given.
 
     UserError when it cannot be read or is none of these, or lacks the family.
     """
     faults: list[str] = []
     head: list[str] = []
-    lines = chain.from_iterable(read_lines(part, faults) for part in _parts(path))
-    content = read_log(without_frames(_with_head(lines, head)), NOTICES)
+    lines = chain.from_iterable(
+        without_frames(_with_head(read_lines(part, faults), head)) for part in _parts(path)
+    )
+    content = read_log(lines, NOTICES)
     kind = _LOG
     if content.is_log:
         if any("micros/op" in line for line in head):
@@ -103,7 +109,7 @@ def inspect_path(path: Path, family: str | None = None) -> Inspection:
         text = dump_with_points("\n".join([*without_frames(head), ""]))
         content, kind = _output(path, text, content)
     content.incomplete += faults
-    return _inspected(str(path), kind, content, family)
+    return _inspected(str(path), kind, content, family, force=force)
 
 
 def _of_one(given: GivenOptions, family: str | None) -> GivenOptions:
@@ -115,8 +121,18 @@ def _of_one(given: GivenOptions, family: str | None) -> GivenOptions:
     return replace(given, options=kept)
 
 
-def _inspected(name: str, kind: str, content: LogContent, family: str | None) -> Inspection:
+def _inspected(
+    name: str, kind: str, content: LogContent, family: str | None, *, force: bool
+) -> Inspection:
+    content.options.repair(known_options())
+    if (unread := unread_note(content)) is not None:
+        if not force:
+            empty = assemble(name, kind, LogContent(incomplete=[unread]))
+            return replace(empty, incomplete=(unread,), unread=unread)
+        content.incomplete.insert(0, unread)
     whole = judged(assemble(name, kind, content))
+    if unread is not None:
+        whole = replace(whole, unread=unread, is_forced=True)
     if family is None:
         return whole
     check_known(family, names := [one.name for one in whole.family_sums])
@@ -149,7 +165,7 @@ def _narrowed(whole: Inspection, content: LogContent, family: str) -> Inspection
 def _with_head(lines: Iterable[str], head: list[str]) -> Iterator[str]:
     """Yield the lines, and keep the first of them."""
     following, length = iter(lines), 0
-    for line in islice(following, _MOST_OUTPUT_LINES):
+    for line in islice(following, max(0, _MOST_OUTPUT_LINES - len(head))):
         head.append(line)
         yield line
         length += len(line)

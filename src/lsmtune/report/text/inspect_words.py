@@ -63,6 +63,13 @@ def verdict_text(log: Inspection) -> str:
     return f"{verdict} {NOTHING_FLUSHED}"
 
 
+def unread_text(log: Inspection) -> str:
+    """Return which lines are unread, and that there is no diagnosis or a doubtful one."""
+    if log.is_refused:
+        return f"No diagnosis: {log.unread} The flag --force gives a diagnosis all the same."
+    return f"Warning: this diagnosis may be wrong: {log.unread}"
+
+
 def title_text(finding: Finding) -> str:
     """Return the title of a finding, with its column families."""
     return finding.title if finding.family is None else f"{finding.title} (in {finding.family})"
