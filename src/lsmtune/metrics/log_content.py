@@ -41,7 +41,7 @@ class LogContent:
     `has_first_line` whether the LOG begins with the head that RocksDB writes into each new one,
     `logs_info` whether it has messages of the level INFO, `names_source` whether a line names a
     place in RocksDB's source. `job_lines` counts messages of jobs, `hidden_events` events with
-    values that a mail hides.
+    values that a mail hides. `is_status`: the numbers are of a status text of another program.
     """
 
     version: str | None = None
@@ -72,6 +72,7 @@ class LogContent:
     trouble_lines: int = 0
     troubles: list[str] = field(default_factory=list)
     incomplete: list[str] = field(default_factory=list)
+    is_status: bool = False
 
     @property
     def is_whole(self) -> bool:

@@ -69,6 +69,6 @@ def parse_metrics(text: str) -> Series:
                 values.setdefault(name, {})[frozenset(sample.labels.items())] = sample.value
     except (ValueError, KeyError, IndexError) as error:
         raise ParseError(
-            f"the metrics of TiKV are not in Prometheus text format: {error}"
+            f"the metrics are not in Prometheus text format: {error}"
         ) from error
     return Series(values)
