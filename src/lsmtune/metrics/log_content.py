@@ -17,7 +17,7 @@ from lsmtune.metrics.options_file import COMMA_NOTE
 from lsmtune.metrics.statistics import Statistics
 
 _FLUSHED = re.compile(r"^Flush\(GB\): cumulative (\d{1,9}\.\d{1,9})", re.MULTILINE)
-_COMPACTED = re.compile(r"^Cumulative compaction: (\d{1,9}\.\d{1,9}) GB write", re.MULTILINE)
+_COMPACTED = re.compile(r"^Cumulative compaction: +(\d{1,9}\.\d{1,9}) [GT]B write", re.MULTILINE)
 
 
 @dataclass(slots=True)

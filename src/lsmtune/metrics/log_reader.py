@@ -81,6 +81,7 @@ class _Reader:
             ("olumn family [", self._family),
             ("Dropped column family", self._family),
             ("RocksDB version: ", self._head_begins),
+            ("Speedb version: ", self._head_begins),
             (_OPENED, self._opening),
             *((word, self._trouble) for word in _TROUBLES),
         )
@@ -319,6 +320,7 @@ class _Reader:
     def _head_begins(self, line: str) -> None:
         """An opening begins, or a LOG that was rolled repeats the head of the last one."""
         version = line.rpartition("version: ")[2].strip()
+        version = version.partition(" (")[2].rstrip(")") or version  # Speedb's 2.8.0 (8.6.7)
         stamp = line[:STAMP_LENGTH].strip()
         self._head = _Head(stamp, version, LogOptions())
         self._has_untimed_head |= not stamp

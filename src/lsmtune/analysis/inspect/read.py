@@ -1,4 +1,4 @@
-"""Reading a file: a LOG, a statistics dump, or what db_bench or MyRocks printed."""
+"""Reading a file: a LOG, a statistics dump, or what db_bench or another program printed."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,8 +47,9 @@ _LEVELDB = re.compile(
 )  # fmt: skip
 _READ = (
     "a LOG of RocksDB, a statistics dump, output of db_bench, MyRocks' SHOW ENGINE ROCKSDB STATUS, "
-    "report.tsv of RocksDB's benchmark.sh, an OPTIONS file, an options string, my.cnf, tikv.toml "
-    "and arangod.conf"
+    "SHOW GLOBAL STATUS and INFORMATION_SCHEMA, Kvrocks' INFO, Prometheus metrics of RocksDB, "
+    "PerfContext, report.tsv of RocksDB's benchmark.sh, an OPTIONS file, an options string, "
+    "my.cnf, tikv.toml and arangod.conf"
 )
 """All kinds of input."""
 

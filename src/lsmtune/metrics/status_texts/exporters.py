@@ -29,9 +29,10 @@ _INSTEAD = (
     "kvrocks_exporter, or the LOG of RocksDB"
 )
 _SAMPLE = re.compile(
-    r"[a-zA-Z_:][\w:]*(?:\{[^\n]*\})?[ \t]+(?:[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?Inf|NaN)"
-    r"(?:[ \t]+\d+)?", re.IGNORECASE
-)  # fmt: skip
+    r"[a-zA-Z_:][\w:]*(?:\{[^\n]*\})? +(?:[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?Inf|NaN)(?: +\d+)?",
+    re.IGNORECASE,
+)
+"""A line with a value; a name and a number with a tab between them are a row of a table."""
 _LABELLED = re.compile(r"^(?:# (?:TYPE|HELP) \w|\w+\{\w+=\")", re.MULTILINE)
 _WANTED = re.compile(r"tikv_engine_|mysql_|mongodb_|kvrocks_|\w*rocksdb_")
 _ANY_TICKER = re.compile(r"(?:\w+_)?rocksdb_(\w+?)(?:_count)?")
@@ -48,7 +49,8 @@ _TIKV_BY_TYPE = {
     )
 }  # fmt: skip
 _UPTIMES = (
-    "mysql_global_status_uptime", "kvrocks_uptime_in_seconds", "mongodb_instance_uptime_seconds",
+    "mysql_global_status_uptime", "kvrocks_uptime_in_seconds",
+    "mongodb_mongod_instance_uptime_seconds", "mongodb_instance_uptime_seconds",
 )  # fmt: skip
 _MONGODB = re.compile(r"mongodb_(?:mongod_)?rocksdb_(\w+)")
 _PERF = re.compile(r"mysql_info_schema_rocksdb_perf_context_(\w+)")

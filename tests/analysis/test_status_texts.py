@@ -1,0 +1,390 @@
+"""What other programs print about their RocksDB: MyRocks, Kvrocks, exporters, PerfContext."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.analysis.inspect.read import inspect_path
+from lsmtune.errors import UserError
+
+GIB = 1 << 30
+STATUS = {
+    "rocksdb_rows_read": "5",
+    "rocksdb_block_cache_data_hit": "600",
+    "rocksdb_block_cache_data_miss": "1400",
+    "rocksdb_bytes_written": str(4 * GIB),
+    "rocksdb_flush_write_bytes": str(4 * GIB),
+    "rocksdb_compact_write_bytes": str(12 * GIB),
+    "rocksdb_number_keys_read": "40000",
+    "rocksdb_memtable_hit": "1000",
+    "rocksdb_get_hit_l0": "2000",
+    "rocksdb_stall_l0_file_count_limit_stops": "7",
+    "rocksdb_stall_total_stops": "7",
+    "rocksdb_stall_micros": "90000000",
+}
+"""Variables of MyRocks, with values of our own."""
+
+
+def inspected(text: str, folder: Path) -> Inspection:
+    path = folder / "text"
+    path.write_text(text)
+    return inspect_path(path)
+
+
+def codes(log: Inspection) -> list[str]:
+    return [finding.code for finding in log.findings]
+
+
+Rows = list[tuple[str, ...]]
+
+
+def with_bars(rows: Rows) -> str:
+    rule = "+------+-----+\n"
+    lines = [f"| {' | '.join(f'{cell:<9}' for cell in row)} |\n" for row in rows]
+    return "".join(("mysql> select ...;\n", rule, lines[0], rule, *lines[1:], rule, "9 rows\n"))
+
+
+def with_tabs(rows: Rows) -> str:
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def vertical(rows: Rows) -> str:
+    return "".join(
+        f"{'*' * 27} {number}. row {'*' * 27}\n"
+        + "".join(f"{name:>13}: {cell}\n" for name, cell in zip(rows[0], row, strict=True))
+        for number, row in enumerate(rows[1:], start=1)
+    )
+
+
+def comma_separated(rows: Rows) -> str:
+    file = io.StringIO()
+    csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows)
+    return file.getvalue()
+
+
+FORMS = {"bars": with_bars, "tabs": with_tabs, "vertical": vertical, "csv": comma_separated}
+
+
+def variables(values: Mapping[str, str]) -> Rows:
+    return [("Variable_name", "Value"), *values.items()]
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("spell", [str, str.upper, str.capitalize])
+def test_status_variables_of_myrocks_become_tickers(
+    name: str, spell: Callable[[str], str], tmp_path: Path
+) -> None:
+    values = {spell(key): value for key, value in STATUS.items()} | {"Uptime": "3600"}
+    log = inspected(FORMS[name](variables(values)), tmp_path)
+    assert log.kind == "MyRocks status table"
+    assert log.totals.write_amp == pytest.approx(4.0)
+    assert log.totals.clients_period == "since_start"
+    assert log.tickers["rocksdb.l0.hit"] == 2000
+    assert log.load.span_s == 3600
+    assert log.load.gets_s == pytest.approx(40000 / 3600)
+    assert log.stall_counts == {"l0-file-count-limit-stops": 7, "total-stops": 7}
+    assert "counted-stalls" in codes(log)
+
+
+def test_without_an_uptime_counters_give_no_rates(tmp_path: Path) -> None:
+    log = inspected(with_tabs(variables(STATUS)), tmp_path)
+    assert (log.load.span_s, log.load.gets_s, log.load.writes_s) == (None, None, None)
+    assert log.totals.write_amp == pytest.approx(4.0)
+    assert all(fact.period_s is None for fact in log.facts if fact.source == "ticker")
+
+
+def test_few_bytes_are_told_and_not_missing(tmp_path: Path) -> None:
+    values = STATUS | {"rocksdb_bytes_written": "9000000"}
+    log = inspected(with_tabs(variables(values)), tmp_path)
+    assert (log.totals.ingest_bytes, log.totals.write_amp) == (9_000_000, None)
+
+
+LEVELS: Rows = [
+    ("CF_NAME", "LEVEL", "TYPE", "VALUE"),
+    *(
+        (family, level, name, value)
+        for family, files in (("default", "148"), ("__system__", "2"))
+        for level, count, size in (("L0", files, "3221225472"), ("L1", "9", "268435456"),
+                                   ("Sum", "57", "3489660928"))
+        for name, value in (("AvgSec", "0.053478"), ("CompCount", "30"), ("KeyIn", "4000000"),
+                            ("NumFiles", count), ("ReadGB", "2.000002"), ("Score", "0.123"),
+                            ("SizeBytes", size), ("WriteAmp", "1.75335"), ("WriteGB", "9.5"))
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_compaction_stats_of_myrocks_become_levels(name: str, tmp_path: Path) -> None:
+    log = inspected(FORMS[name](LEVELS), tmp_path)
+    rows = {(row.family, row.level): row for row in log.levels}
+    assert rows["default", "L0"].files == 148
+    assert rows["default", "L1"].size_bytes == 1 << 28
+    assert rows["__system__", "L0"].files == 2
+    assert log.tables["default"].sum.write_gb == pytest.approx(9.5)
+    assert log.totals.w_amp_table == pytest.approx(1.8)
+    assert codes(log) == ["many-l0-files"]
+    assert not [note for note in log.incomplete if "parse" in note]
+
+
+OPTIONS: Rows = [
+    ("CF_NAME", "OPTION_TYPE", "VALUE"),
+    ("default", "COMPARATOR", "RocksDB_SE_v3.10"),
+    ("default", "WRITE_BUFFER_SIZE", "1073741824"),
+    ("default", "LEVEL0_FILE_NUM_COMPACTION_TRIGGER", "4"),
+    ("default", "LEVEL0_STOP_WRITES_TRIGGER", "36"),
+    ("default", "MAX_BYTES_FOR_LEVEL_BASE", "67108864"),
+    ("default", "LEVEL_COMPACTION_DYNAMIC_LEVEL_BYTES", "OFF"),
+    ("default", "COMPRESSION_TYPE", "kSnappyCompression"),
+    ("default", "COMPACTION_STYLE", "kCompactionStyleLevel"),
+    ("default", "COMPACTION_OPTIONS_UNIVERSAL", "{SIZE_RATIO=1; MIN_MERGE_WIDTH=2}"),
+    ("default", "TABLE_FACTORY::CAPACITY", "536870912"),
+    ("default", "TABLE_FACTORY::BLOCK_SIZE", "4096"),
+]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_options_of_column_families_of_myrocks_are_options(name: str, tmp_path: Path) -> None:
+    log = inspected(FORMS[name](OPTIONS), tmp_path)
+    assert log.family_number("default", "write_buffer_size") == GIB
+    assert log.number("block_cache_capacity") == 1 << 29
+    assert log.option("level_compaction_dynamic_level_bytes") == "0"
+    assert log.option("compression") == "kSnappyCompression"
+    assert "tiny-levels" in codes(log)
+
+
+def test_tables_of_one_text_are_judged_together(tmp_path: Path) -> None:
+    text = with_bars(variables(STATUS)) + with_bars(LEVELS) + with_bars(OPTIONS)
+    log = inspected(text, tmp_path)
+    assert {"many-l0-files", "tiny-levels", "counted-stalls"} <= set(codes(log))
+
+
+PERF = {
+    "user_key_comparison_count": 9000, "block_cache_hit_count": 500, "block_read_count": 900,
+    "block_cache_index_hit_count": 100, "index_block_read_count": 50,
+    "block_cache_filter_hit_count": 150, "filter_block_read_count": 800,
+    "get_from_memtable_count": 2000, "seek_on_memtable_count": 0,
+}  # fmt: skip
+
+
+def perf_text(counts: Mapping[str, int], end: str = ", ") -> str:
+    return end.join(f"{name} = {count}" for name, count in counts.items()) + end
+
+
+@pytest.mark.parametrize("end", [", ", "\n ", ",\n"])
+def test_a_perf_context_becomes_tickers(end: str, tmp_path: Path) -> None:
+    log = inspected(perf_text(PERF, end), tmp_path)
+    assert log.kind == "PerfContext"
+    assert log.facts.value("gets") == 2000
+    assert log.facts.value("data_cache_hit_percent") == pytest.approx(100 * 250 / 300)
+    assert codes(log) == ["metadata-misses"]
+
+
+@pytest.mark.parametrize("tables", [1, 2])
+def test_perf_contexts_of_tables_are_summed(tables: int, tmp_path: Path) -> None:
+    rows: Rows = [("TABLE_SCHEMA", "TABLE_NAME", "PARTITION_NAME", "STAT_TYPE", "VALUE")]
+    rows += [
+        ("shop", f"t{table}", "NULL", name.upper(), str(count))
+        for table in range(tables)
+        for name, count in PERF.items()
+    ]
+    log = inspected(with_tabs(rows), tmp_path)
+    assert log.facts.value("gets") == 2000 * tables
+    of_all = [("STAT_TYPE", "VALUE"), *((name.upper(), "1") for name in PERF)]
+    assert inspected(with_tabs(rows + of_all), tmp_path).facts.value("gets") == 1
+
+
+INFO = """# Server
+kvrocks_version:2.16.0
+rocksdb_version:11.1.1
+uptime_in_seconds:7200
+
+# RocksDB
+block_cache_usage:1048576
+estimate_keys[default]:10
+level0_file_limit_slowdown[default]:
+level0_file_limit_stop[metadata]:3
+memtable_count_limit_slowdown[metadata]:4
+num_files_at_level[default]:[1,0,2,0,0,0,0]
+num_files_at_level[metadata]:[177,4,30,0,0,0,0]
+estimate_pending_compaction_bytes[metadata]:9
+block_cache_data_hit:10
+block_cache_data_miss:30
+is_compacting:no
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_info_of_kvrocks_has_levels_and_stalls(end: str, tmp_path: Path) -> None:
+    log = inspected(INFO.replace("\n", end), tmp_path)
+    assert (log.kind, log.version, log.load.span_s) == ("Kvrocks INFO", "11.1.1", 7200)
+    assert log.level_0_files("metadata") == 177
+    assert log.stall_counts == {"l0-file-count-limit-stops": 3, "memtable-limit-delays": 4}
+    assert log.facts.value("data_cache_hit_percent") == pytest.approx(25)
+    assert {"many-l0-files", "counted-stalls"} <= set(codes(log))
+    assert {finding.family for finding in log.findings if finding.code == "many-l0-files"} == {
+        "metadata"
+    }
+    assert not [note for note in log.incomplete if "parse" in note]
+
+
+TIKV = """# HELP tikv_engine_flow_bytes Bytes and keys of read/written
+# TYPE tikv_engine_flow_bytes counter
+tikv_engine_flow_bytes{db="kv",type="bytes_written"} 4294967296
+tikv_engine_flow_bytes{db="raft",type="bytes_written"} 7
+tikv_engine_flow_bytes{db="kv",type="flush_write_bytes"} 4294967296
+tikv_engine_flow_bytes{db="kv",type="keys_read"} 5000
+tikv_engine_compaction_flow_bytes{db="kv",type="bytes_written"} 1.2884901888e+10
+tikv_engine_cache_efficiency{db="kv",type="block_cache_data_hit"} 1
+tikv_engine_cache_efficiency{db="kv",type="block_cache_data_miss"} 3
+tikv_engine_stall_micro_seconds{db="kv"} 2e6
+tikv_engine_num_files_at_level{cf="write",db="kv",level="0"} 160
+tikv_engine_num_files_at_level{cf="write",db="kv",level="6"} 900
+tikv_engine_num_files_at_level{cf="default",db="raft",level="0"} 99
+tikv_engine_write_stall_reason{db="kv",type="level0_file_limit_stop"} 5
+"""
+MYSQL = "".join(
+    f"# HELP mysql_global_status_{name} Generic metric from SHOW GLOBAL STATUS.\n"
+    f"# TYPE mysql_global_status_{name} untyped\nmysql_global_status_{name} {value}\n"
+    for name, value in (STATUS | {"uptime": "3600"}).items()
+)
+MONGODB = """mongodb_mongod_instance_uptime_seconds 3600
+mongodb_mongod_rocksdb_files{level="L0"} 60
+mongodb_mongod_rocksdb_files{level="L5"} 30
+mongodb_mongod_rocksdb_files{level="total"} 90
+mongodb_mongod_rocksdb_size_bytes{level="L0"} 6.442450944e+09
+mongodb_mongod_rocksdb_size_bytes{level="L5"} 3.221225472e+09
+mongodb_mongod_rocksdb_size_bytes{level="total"} 9.663676416e+09
+mongodb_mongod_rocksdb_compaction_bytes_total{level="L0",type="write"} 4.294967296e+09
+mongodb_mongod_rocksdb_compaction_bytes_total{level="L5",type="write"} 1.2884901888e+10
+mongodb_mongod_rocksdb_compaction_bytes_total{level="L5",type="read"} 1.073741824e+10
+mongodb_mongod_rocksdb_compaction_bytes_total{level="total",type="write"} 1.7179869184e+10
+mongodb_mongod_rocksdb_compaction_bytes_total{level="total",type="read"} 1.073741824e+10
+mongodb_mongod_rocksdb_compaction_score{level="L0"} -1
+mongodb_mongod_rocksdb_stalls_total{type="level0_numfiles"} 5
+mongodb_mongod_rocksdb_stalled_seconds_total 900
+mongodb_mongod_rocksdb_stall_percent 25
+mongodb_mongod_rocksdb_bytes_written_total{type="total"} 4.294967296e+09
+mongodb_mongod_rocksdb_bytes_written_total{type="flush"} 4.294967296e+09
+mongodb_mongod_rocksdb_bytes_written_total{type="compaction"} 1.2884901888e+10
+mongodb_mongod_rocksdb_keys_total{type="read"} 5000
+"""
+
+
+@pytest.mark.parametrize("text", [TIKV, MYSQL, MONGODB])
+def test_metrics_of_exporters_become_tickers_and_counts(text: str, tmp_path: Path) -> None:
+    log = inspected(text, tmp_path)
+    assert log.kind == "Prometheus text"
+    assert log.totals.write_amp == pytest.approx(4.0)
+    assert log.stall_counts["l0-file-count-limit-stops"] in (5, 7)
+    assert log.facts.value("gets") in (5000, 40000)
+    assert log.findings
+
+
+def test_metrics_of_tikv_are_those_of_its_data(tmp_path: Path) -> None:
+    log = inspected(TIKV, tmp_path)
+    assert log.level_0_files("write") == 160
+    assert {row.family for row in log.levels} == {"write"}
+    assert "many-l0-files" in codes(log)
+
+
+def test_metrics_of_mongodb_have_a_level_table(tmp_path: Path) -> None:
+    log = inspected(MONGODB, tmp_path)
+    table = log.tables["default"]
+    assert [(row.level, row.files, row.write_gb, row.read_gb) for row in table.rows] == [
+        ("L0", 60, 4.0, 0.0), ("L5", 30, 12.0, 10.0),
+    ]  # fmt: skip
+    assert table.sum is not None
+    assert table.sum.size_bytes == 9 * GIB
+    assert (log.totals.stall_s, log.totals.stall_percent) == (900, 25)
+    assert not table.incomplete
+
+
+def test_metrics_of_kvrocks_have_counts_by_column_family(tmp_path: Path) -> None:
+    text = (
+        "kvrocks_uptime_in_seconds 60\n"
+        'kvrocks_level0_file_limit_stop{metadata="metadata"} 3\n'
+        'kvrocks_level0_file_limit_stop{default="default"} 1\n'
+    )
+    log = inspected(text, tmp_path)
+    assert log.stall_counts == {"l0-file-count-limit-stops": 4}
+
+
+def test_metrics_of_other_programs_are_read_by_the_names_of_tickers(tmp_path: Path) -> None:
+    text = "# TYPE x counter\nours_rocksdb_stall_micros_total 5e6\nours_up 1\n"
+    assert inspected(text, tmp_path).facts.value("writers_stalled_s") == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("# TYPE go_goroutines gauge\ngo_goroutines 8\nup 1\n", "Prometheus text"),
+        ('http_requests_total{code="200"} 5\n', "Prometheus text"),
+        ("mongodb_mongod_rocksdb_background_errors 0\n", "Prometheus text"),
+        (TIKV.replace('{db="kv"', '{db="kv",instance="a"')
+         + TIKV.replace('{db="kv"', '{db="kv",instance="b"'), "several servers"),
+        ("CF_NAME\tSTAT_TYPE\tVALUE\ndefault\tNUM_IMMUTABLE_MEM_TABLE\t0\n", "MyRocks"),
+        ("Variable_name\tValue\nrocksdb_block_size\t4096\n", "MyRocks"),
+        ("# RocksDB\nestimate_keys[default]:0\nblock_cache_usage:0\n", "Kvrocks"),
+        ("I1128 10:00:00.1 5 event_listener.cc:79] [event_listener/compaction_begin] column "
+         "family: metadata, job_id: 5\n", "Kvrocks"),
+        ("I20230413 23:48:03.56 80 EventListener.h:21] Rocksdb start compaction column family\n",
+         "Nebula"),
+        ("--local_config=true\n--rocksdb_batch_size=4096\n", "Nebula"),
+        ("application.id=a\nrocksdb.config.setter=com.example.Setter\n", "Kafka Streams"),
+        ("I240101 10:00:00 1 [JOB 5] compacting(default) L2 [000004] (2 B) + L3\n", "Pebble"),
+        ("rocksdb.options   speed=3;colour=red\n", "ardb"),
+    ],
+)  # fmt: skip
+def test_texts_without_known_numbers_are_refused_by_name(
+    text: str, named: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=named):
+        inspected(text, tmp_path)
+
+
+def test_ardb_conf_is_read_by_its_options_string(tmp_path: Path) -> None:
+    text = (
+        "home  ../\ndata-dir ${ARDB_HOME}/data\n# an example\n"
+        "rocksdb.options        write_buffer_size=1024M;max_write_buffer_number=5;\\\n"
+        "                       block_based_table_factory={block_cache=512M}\nlogfile x\n"
+    )
+    log = inspected(text, tmp_path)
+    assert (log.kind, log.number("write_buffer_size")) == ("options string", GIB)
+
+
+def _lines(rows: Iterable[str]) -> str:
+    return "".join(f"{row}\n" for row in rows)
+
+
+def test_forks_of_rocksdb_write_logs_of_the_same_content(tmp_path: Path) -> None:
+    """Speedb names two versions; ToplingDB has a column more, and units of TB."""
+    stamp = "2026/01/01-10:00:00.000001 7f01"
+    table = (
+        "** DB Stats **", "Uptime(secs): 100.0 total, 100.0 interval",
+        "Cumulative writes: 9M writes, 9M keys, 9M commit groups, 1.0 writes per commit group, "
+        "ingest: 500.00 GB, 5120.00 MB/s", "",
+        "** Compaction Stats [default] **",
+        "Level    Files   Size     {}Score Read(GB)  Write(GB) W-Amp Comp(sec) KeyIn",
+        "---------------------------------------------------------",
+        "  L0     90/0    9.00 GB {}  0.5      0.0     500.0   1.0      3.00   12K",
+        " Sum     90/0    9.00 GB {}  0.0      0.0     500.0   1.0      3.00   12K", "",
+        "Cumulative compaction: {} write, 10.00 MB/s write, 1.00 GB read",
+    )  # fmt: skip
+    forks = {
+        "RocksDB version: 8.6.7": ("", "", "1536.00 GB"),
+        "Speedb version: 2.8.0 (8.6.7)": ("", "", "1536.00 GB"),
+        "RocksDB version: 8.6.7 ": ("   RawKV   ", "  12.00 GB ", "   1.500000 TB"),
+    }
+    found = []
+    for head, (name, size, written) in forks.items():
+        body = _lines(table).format(name, size, size, written)
+        dump = f"{stamp} [db/db_impl.cc:1] ------- DUMPING STATS -------\n{stamp} \n{body}"
+        log = inspected(f"{stamp} {head}\n{dump}", tmp_path)
+        found.append((log.version, log.totals, log.levels, codes(log)))
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] == "8.6.7"
+    assert found[0][1].write_amp == pytest.approx(1536 / 500)
