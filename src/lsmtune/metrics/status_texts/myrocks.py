@@ -34,6 +34,7 @@ _COUNT = re.compile(r"\d{1,20}")
 _NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?")
 _OPTION = re.compile(r"(?:TABLE_FACTORY::)?([A-Z][A-Z0-9_]*)")
 _IS_OPTION = "WRITE_BUFFER_SIZE"
+_SYSTEM_FAMILY = "__system__"
 _OPTION_NAMES = {"compression_type": "compression", "capacity": "block_cache_capacity"}
 _OPTION_VALUES = {"ON": "1", "OFF": "0", "NULL": "nullptr"}
 _CELLS_OF_OPTION, _KEYS_OF_LEVEL = 3, 2
@@ -87,7 +88,8 @@ def _options(rows: list[list[str]]) -> dict[str, dict[str, str]]:
             plain = option[1].lower()
             own = options.setdefault(family, {})
             own[_OPTION_NAMES.get(plain, plain)] = _OPTION_VALUES.get(value, value)
-    return options
+    # The first family with options is the main one where no sizes are known.
+    return dict(sorted(options.items(), key=lambda item: item[0] == _SYSTEM_FAMILY))
 
 
 def _rows(text: str) -> Iterator[list[str]]:
