@@ -74,7 +74,9 @@ def test_compaction_stats_of_myrocks_become_levels(name: str, tmp_path: Path) ->
     assert rows["default", "L0"].files == 148
     assert rows["default", "L1"].size_bytes == 1 << 28
     assert rows["__system__", "L0"].files == 2
-    assert log.tables["default"].sum.write_gb == pytest.approx(9.5)
+    total = log.tables["default"].sum
+    assert total is not None
+    assert total.write_gb == pytest.approx(9.5)
     assert log.totals.w_amp_table == pytest.approx(1.8)
     assert codes(log) == ["many-l0-files"]
     assert not [note for note in log.incomplete if "parse" in note]
@@ -115,7 +117,7 @@ def test_perf_contexts_of_tables_are_summed(tables: int, tmp_path: Path) -> None
     ]
     log = inspected(with_tabs(rows), tmp_path)
     assert log.facts.value("gets") == 2000 * tables
-    of_all = [("STAT_TYPE", "VALUE"), *((name.upper(), "1") for name in PERF)]
+    of_all: Rows = [("STAT_TYPE", "VALUE"), *((name.upper(), "1") for name in PERF)]
     assert inspected(with_tabs(rows + of_all), tmp_path).facts.value("gets") == 1
 
 
