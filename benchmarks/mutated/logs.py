@@ -5,6 +5,20 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from status_texts import (
+    FORMS,
+    INFO,
+    LEVELS,
+    MONGODB,
+    MYSQL,
+    PERF,
+    STATUS,
+    TIKV,
+    perf_text,
+    variables,
+)
+from status_texts import OPTIONS as CF_OPTIONS
+
 from fakes.bench_texts import MIDDLE_HEADER, report, row
 from lsmtune.api.consent import nobody_to_ask
 from lsmtune.api.resolve import Request, given_settings
@@ -90,6 +104,14 @@ def _status_text() -> list[bytes]:
     return [(CAPTURED / "myrocks-6.29-engine-status-universal.txt").read_bytes()]
 
 
+def _counters() -> list[bytes]:
+    """What MyRocks, Kvrocks, exporters and PerfContext print, in each form."""
+    tables = (variables(STATUS), LEVELS, CF_OPTIONS)
+    texts = [form(rows) for form in FORMS.values() for rows in tables]
+    texts += [INFO, TIKV, MYSQL, MONGODB, perf_text(PERF)]
+    return [text.encode() for text in texts]
+
+
 def _options(data: bytes, folder: Path) -> None:
     path = write_file(data, folder, "options")
     _inspected(path, folder)
@@ -122,6 +144,7 @@ READERS = {
     "inspect_report": Reader(_output, _reports),
     "inspect_db_bench": Reader(_output, db_bench_text),
     "inspect_status": Reader(_output, _status_text),
+    "inspect_counters": Reader(_output, _counters),
     "log": Reader(_log, log_texts),
     "log_gzip": Reader(_log, _zipped),
     "log_folder": Reader(_log_folder, log_texts),

@@ -26,6 +26,20 @@ _FOREIGN: tuple[tuple[re.Pattern[str], str], ...] = (
                 re.MULTILINE),
      "this file is a configuration of Flink; use the LOG that RocksDB writes into the folder "
      "state.backend.rocksdb.log.dir, or the OPTIONS file next to the data"),
+    (re.compile(r"^\s*rocksdb\.config\.setter\s*=", re.MULTILINE),
+     "this file is a configuration of Kafka Streams; use the LOG in the folder of a store below "
+     "state.dir, after the RocksDBConfigSetter called options.setInfoLogLevel(INFO_LEVEL)"),
+    (re.compile(r"^\s*--rocksdb_(?:batch_size|block_cache|disable_wal)\b"
+                r"|EventListener\.h:\d+\] Rocksdb ", re.MULTILINE),
+     "this text is from Nebula Graph; use the LOG in the folder nebula/SPACE/data below data_path"),
+    (re.compile(r"\[event_listener/\w+\] "),
+     "this text is the server log of Kvrocks; use the LOG in the folder db of Kvrocks' data (dir)"),
+    (re.compile(r"\[JOB \d+\] (?:compact|flush|WAL |MANIFEST |sstable |all initial)"),
+     "this text is a log of Pebble, whose options are not those of RocksDB; use the LOG of a "
+     "RocksDB"),
+    (re.compile(r"^\s*rocksdb\.options[ \t]", re.MULTILINE),
+     "this file is an ardb.conf, and rocksdb.options has no option of RocksDB; use the LOG or the "
+     "OPTIONS file in the folder of the data"),
     (re.compile(r"^\s*rocksdb\.\w+[ \t]+[^\s=]", re.MULTILINE),
      "this file is a kvrocks.conf; use the LOG or the OPTIONS file in the folder db of Kvrocks' "
      "data (dir)"),
@@ -63,7 +77,8 @@ def _is_of(kind: BaseFile, text: str) -> bool:
 def foreign_kind(text: str) -> str | None:
     """Return what a file of another store or program is, and what to use instead; None if unknown.
 
-    The kinds are Pebble's OPTIONS file, output of LevelDB's db_bench, flink-conf.yaml and
-    kvrocks.conf.
+    The kinds are Pebble's OPTIONS file and log, output of LevelDB's db_bench, kvrocks.conf,
+    ardb.conf, configurations of Flink, Kafka Streams and Nebula Graph, and logs of the last and of
+    Kvrocks.
     """
     return next((told for sign, told in _FOREIGN if sign.search(text)), None)

@@ -20,9 +20,10 @@ _SIZE = re.compile(r"(\d{1,18})([kmgt])(?:i?b)?", re.IGNORECASE | re.ASCII)
 """RocksDB (util/string_util.cc, ParseUint64) does not look at what follows the letter."""
 _POWERS = "kmgt"
 _HOLDER = re.compile(
-    r"""\s*(?:--)?["']?(?P<key>[A-Za-z][\w. -]{0,99}?)["']?\s*[=:]\s*(?P<body>\S.*)""", re.ASCII
-)
-"""A line that gives a key of a program its options string."""
+    r"""\s*(?:--)?["']?(?P<key>[A-Za-z][\w. -]{0,99}?)["']?"""
+    r"""(?:\s*[=:]|(?<=rocksdb\.options)\s)\s*(?P<body>\S.*)""", re.ASCII
+)  # fmt: skip
+"""A line that gives a key of a program its options string; ardb.conf has a space after the key."""
 _CONTINUED = re.compile(r"\\\r?\n[ \t]*")
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//).*|^\s*;\s.*")
 _QUOTES = "\"'"

@@ -11,7 +11,7 @@ from lsmtune.metrics.log_lines import STAMP
 
 RECORD = re.compile(
     r"""EVENT_LOG_v1\ \{
-    | RocksDB\ version:\ \d
+    | (?:RocksDB|Speedb)\ version:\ \d
     | \ *Options\.[\w.]+(?:\[\d+\]|\ stats\ level)?\ ?:
     | -{2,}\ *(?:Options\ for\ column\ family|DUMPING\ STATS)
     | \ *table_factory\ options:
@@ -31,7 +31,8 @@ CONTINUED = re.compile(
 )
 """Begin of a further line of a message."""
 _ENDED = re.compile(
-    r"RocksDB version: \d+(?:\.\d+)+|Options\.[\w.]+(?:\[\d+\])? *: -?\d+(?:\.\d+)?(?![\w.,])"
+    r"(?:RocksDB|Speedb) version: \d+(?:\.\d+)+"
+    r"|Options\.[\w.]+(?:\[\d+\])? *: -?\d+(?:\.\d+)?(?![\w.,])"
     r"|\*\* (?:DB|Compaction) Stats (?:\[[^\]]*\] )?\*\*|rocksdb\.[\w.-]+ COUNT : \d+"
     r"|Uptime\(secs\): [\d.]+ total, [\d.]+ interval"
 )

@@ -60,7 +60,9 @@ def family_sums(content: LogContent) -> tuple[FamilySum, ...]:
     warnings: Counter[str] = Counter()
     for stall in content.stalls.stalls:
         warnings[stall.family] += stall.warnings
-    names = dict.fromkeys((*content.options.families, *tables, *written, *warnings))
+    seen = (shape.family for shape in content.ledger.shapes if shape.family)
+    named = (*content.options.families, *tables, *written, *warnings, *filter(None, stalls), *seen)
+    names = dict.fromkeys(named)
     unseen = 0 if content.is_whole and content.event_lines else None
     return tuple(
         _sum(name, tables.get(name), written.get(name, unseen), stalls.get(name), warnings[name])

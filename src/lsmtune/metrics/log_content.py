@@ -19,7 +19,7 @@ from lsmtune.metrics.statistics import Statistics
 
 _FLUSHED = re.compile(r"^Flush\(GB\): cumulative (\d{1,9}\.\d{1,9})", re.MULTILINE)
 _MOST_NAMED = 3
-_COMPACTED = re.compile(r"^Cumulative compaction: (\d{1,9}\.\d{1,9}) GB write", re.MULTILINE)
+_COMPACTED = re.compile(r"^Cumulative compaction: +(\d{1,9}\.\d{1,9}) [GT]B write", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -45,7 +45,8 @@ class LogContent:
     that is none. `is_open` says whether the last opening ended, `has_first_line` whether the LOG
     begins with the head that RocksDB writes into each new one, `logs_info` whether it has messages
     of the level INFO, `names_source` whether a line names a place in RocksDB's source. `job_lines`
-    counts messages of jobs, `hidden_events` events with values that a mail hides.
+    counts messages of jobs, `hidden_events` events with values that a mail hides. `is_status`: the
+    numbers are of a status text of another program.
     """
 
     version: str | None = None
@@ -81,6 +82,7 @@ class LogContent:
     trouble_lines: int = 0
     troubles: list[str] = field(default_factory=list)
     incomplete: list[str] = field(default_factory=list)
+    is_status: bool = False
 
     @property
     def is_whole(self) -> bool:

@@ -6,7 +6,7 @@ The lines are those of InternalStats::DumpDBStats in db/internal_stats.cc.
 import re
 from dataclasses import dataclass
 
-from lsmtune.units import GIB, MIB
+from lsmtune.units import GIB, KIB, MIB
 
 _UPTIME = re.compile(r"^Uptime\(secs\): (\d{1,15}\.\d) total", re.MULTILINE)
 _WRITES = re.compile(
@@ -74,7 +74,7 @@ class BlobFiles:
 
 _COMPACTED_IN_SCOPE = re.compile(
     r"DB Stats \*|Compaction Stats \[(?P<family>.*?)\] \*|"
-    r"^Cumulative compaction: (?P<sum>\d{1,12}\.\d+) GB write", re.MULTILINE
+    r"^Cumulative compaction: +(?P<sum>\d{1,12}\.\d+) (?P<unit>[GT])B write", re.MULTILINE
 )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def parse_compacted_bytes(text: str) -> float | None:
         if match["sum"] is None:
             scope = match["family"] or ""
         else:
-            found[scope] = float(match["sum"])
+            found[scope] = float(match["sum"]) * (KIB if match["unit"] == "T" else 1)
     return sum(found.values()) * GIB if found else None
 
 

@@ -24,7 +24,8 @@ _LONGEST_TROUBLE = 300
 _MOST_DUMP_LINES = 100_000
 _LONGEST_FOLDED = 16_000
 _TABLE_OPTIONS = "table_factory options:"
-_VERSION = re.compile(r"version: (\d{1,4}(?:\.\d{1,6})+[\w.+-]*)")
+_VERSION = re.compile(r"version: (?:[\d.]{1,20} \()?(\d{1,4}(?:\.\d{1,6})+[\w.+-]*)")
+"""RocksDB's version; Speedb writes `2.8.0 (8.6.7)`, its own and RocksDB's."""
 _OPEN = "DB pointer "
 """The last line of an opening."""
 _OPENED = "Recovering from manifest file"
@@ -84,6 +85,7 @@ class _Reader:
             ("olumn family [", self._family),
             ("Dropped column family", self._family),
             ("RocksDB version: ", self._head_begins),
+            ("Speedb version: ", self._head_begins),
             (_OPENED, self._opening),
             *((word, self._trouble) for word in _TROUBLES),
         )

@@ -68,7 +68,5 @@ def parse_metrics(text: str) -> Series:
                 name = sample.name.removesuffix(_TOTAL)
                 values.setdefault(name, {})[frozenset(sample.labels.items())] = sample.value
     except (ValueError, KeyError, IndexError) as error:
-        raise ParseError(
-            f"the metrics of TiKV are not in Prometheus text format: {error}"
-        ) from error
+        raise ParseError(f"the metrics are not in Prometheus text format: {error}") from error
     return Series(values)

@@ -167,7 +167,7 @@ def _first_chart(log: Inspection, prefix: str, bars: int) -> list[Html]:
         see, chart = _stall_chart(log, prefix, bars)
     elif _has_jobs(log):
         see, chart = _job_chart(log, prefix, bars)
-    elif log.shapes:
+    elif log.shapes and log.span_s:
         see, chart = _shape_chart(log, prefix, bars)
     else:
         return _totals_chart(log, prefix)

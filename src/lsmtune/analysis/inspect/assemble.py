@@ -208,7 +208,7 @@ def _totals(
         incomplete.append(no_write_amp_note(content, ingest, written, below))
     has_jobs = bool(content.event_lines or content.summaries.jobs) or content.nothing_ran
     took_s = [s for s in seconds if s is not None]
-    of_dump: Period = "until_last_dump"
+    of_dump: Period = "since_start" if content.is_status else "until_last_dump"
     return Totals(
         flush_write_bytes=flushed,
         compact_write_bytes=compacted,

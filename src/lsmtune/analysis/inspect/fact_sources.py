@@ -57,7 +57,7 @@ def facts_of(
 ) -> Facts:
     """Return all facts of a text; `options` are those of the store and of its main family."""
     dump = content.dumps[-1].dump if content.dumps else None
-    period_s = dump.uptime_s if dump else None
+    period_s = (dump.uptime_s or None) if dump else None
     tickers = {
         name.removeprefix("rocksdb."): count for name, count in content.statistics.tickers.items()
     }

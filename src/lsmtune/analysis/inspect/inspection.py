@@ -79,8 +79,9 @@ class Load:
     from_empty: bool | None = None
 
 
-Period = Literal["until_last_dump", "log"]
-"""From the opening of the database to the last statistics dump, or all that the LOG contains."""
+Period = Literal["until_last_dump", "log", "since_start"]
+"""From the opening of the database to the last statistics dump, all that the LOG contains, or from
+the start of a program to its status text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reading a file: a LOG, a statistics dump, or what db_bench or MyRocks printed."""
+"""Reading a file: a LOG, a statistics dump, or what db_bench or another program printed."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from lsmtune.analysis.inspect.inspection import Inspection, Verdict
 from lsmtune.analysis.inspect.notes import no_parts_note, unread_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
 from lsmtune.engines.option_files import foreign_kind
-from lsmtune.errors import Argument, UserError
+from lsmtune.errors import Argument, ParseError, UserError
 from lsmtune.knobs.defaults import known_options
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
@@ -48,8 +48,9 @@ _LEVELDB = re.compile(
 )  # fmt: skip
 _READ = (
     "a LOG of RocksDB, a statistics dump, output of db_bench, MyRocks' SHOW ENGINE ROCKSDB STATUS, "
-    "report.tsv of RocksDB's benchmark.sh, an OPTIONS file, an options string, my.cnf, tikv.toml "
-    "and arangod.conf"
+    "SHOW GLOBAL STATUS and INFORMATION_SCHEMA, Kvrocks' INFO, Prometheus metrics of RocksDB, "
+    "PerfContext, report.tsv of RocksDB's benchmark.sh, an OPTIONS file, an options string, "
+    "my.cnf, tikv.toml and arangod.conf"
 )
 """All kinds of input."""
 
@@ -208,9 +209,9 @@ def _output(path: Path, text: str, content: LogContent) -> tuple[LogContent, str
     kind = _kind(text)
     runs = read_runs(text, noted := [*statistics.incomplete])
     if kind == _DUMP and not has_dump:
-        if not content.has_messages:
-            raise UserError(refusal(str(path), text))
-        return content, _LOG
+        if content.has_messages:
+            return content, _LOG
+        return _status(str(path), text)
     content.incomplete, content.statistics, content.runs = noted, statistics, runs
     content.results = _results(text, runs)
     version = parse_banner(text, "").rocksdb_version or only_version(runs)
@@ -224,6 +225,19 @@ def _output(path: Path, text: str, content: LogContent) -> tuple[LogContent, str
     elif (note := no_parts_note(kind, content)) is not None:
         content.incomplete.append(note)
     return content, kind
+
+
+def _status(where: str, text: str) -> tuple[LogContent, str]:
+    """Return what a text says in the names of another program, with its kind."""
+    from lsmtune.metrics.status_texts.reader import read_status  # noqa: PLC0415 - seldom needed
+
+    try:
+        status = read_status(text)
+    except ParseError as error:
+        raise UserError(where, ": ", error.message) from error
+    if status is None:
+        raise UserError(refusal(where, text))
+    return status.content(), status.kind
 
 
 def _kind(text: str) -> str:

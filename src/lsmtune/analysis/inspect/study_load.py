@@ -55,6 +55,8 @@ def similar_workload(load: Load) -> tuple[str, Mapping[str, float]]:
     if percent > _NEARLY_PERCENT:
         return ("readrandom" if gets >= seeks else "scanshort"), {}
     whole = gets + seeks + (load.writes_s or 0.0)
+    if not whole:  # counts without a time
+        gets, whole = percent, 100.0
     get, scan = round(gets / whole, 2), round(seeks / whole, 2)
     return "mix", {"get": get, "put": round(1 - get - scan, 2), "scan": scan}
 

@@ -26,12 +26,15 @@ _MOST_NEEDS = 2
 _KINDS = {"delay": "slowed down", "stop": "stopped"}
 _WITHOUT_VERSION = (
     "my.cnf", "tikv.toml", "options string", "MyRocks status", "report of benchmark.sh",
+    "MyRocks status table", "Prometheus text", "PerfContext",
 )  # fmt: skip
 _SOURCES = {
     "tickers": "exact, from counters", "events": "exact, from events",
     "cumulative": "from rounded sums", "table": "from the table's sum", None: "unknown source",
 }  # fmt: skip
-_PERIODS = {"until_last_dump": "until the last dump", "log": "in the LOG"}
+_PERIODS = {
+    "until_last_dump": "until the last dump", "log": "in the LOG", "since_start": "since the start",
+}  # fmt: skip
 _OF_A_RUN = (
     ("micros_per_op", "time per operation", "µs"),
     ("p99_us", "p99", "µs"),
