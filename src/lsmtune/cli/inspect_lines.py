@@ -69,7 +69,7 @@ def _findings(log: Inspection, *, verbose: bool) -> Iterator[str]:
         title = f"{place}. {title_text(finding)} [{finding.code}]"
         yield from paragraph(title, hanging=3)
         yield from paragraph(finding.evidence, indent=3)
-        yield from paragraph(f"try first: {finding.first_step}", 3, hanging=2)
+        yield from paragraph(f"try first: {finding.step.text}", 3, hanging=2)
         if costs := costs_text(finding, log.version):
             yield from paragraph(costs, 3, hanging=2)
         if finding.look_at:

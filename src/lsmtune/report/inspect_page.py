@@ -157,7 +157,7 @@ def _evidence(finding: Finding, log: Inspection) -> Html:
 
 def _with_codes(finding: Finding) -> Iterator[str]:
     """Give the parts of the first step, with the names of its options as they are typed."""
-    for index, part in enumerate(_NAME.split(finding.first_step)):
+    for index, part in enumerate(_NAME.split(finding.step.text)):
         yield code(part) if index % 2 else part
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import Need
 from lsmtune.knobs.defaults import defaults_of, known_versions, version_number
@@ -22,15 +23,12 @@ WAITS_UNKNOWN = (
     "names the device or the CPU. If both are low, check the rate limiter."
 )
 """End of the evidence for jobs that take long: three causes, and how to tell them apart."""
-FirstSteps = Mapping[str, str | tuple[str, ...]]
+FirstSteps = Mapping[str, Step | str | tuple[Step | str, ...]]
 """What to try first, for each code of a finding: one step, or one for each option to start with.
 
-The docstring of `rules/__init__.py` says what a step is.
+A text is a step that changes no option.
 """
-MORE_JOBS = (
-    "raise max_background_jobs to 4; if it is 4 or more, double it",
-    "raise max_background_compactions to 4; if it is 4 or more, double it",
-)
+MORE_JOBS = (Step("raise", "max_background_jobs"), Step("raise", "max_background_compactions"))
 """Steps for more compactions at the same time: `jobs_option` says which of both counts."""
 _TRIGGERS = {
     "level-0 files": ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger"),
@@ -122,7 +120,8 @@ def number_or_default(log: Inspection, family: str, name: str) -> float:
     if log.family_option(family, name) is not None or log.kind not in _WITH_DEFAULTS:
         return log.family_number(family, name)
     versions = (log.version,) if log.version else known_versions()
-    values = {defaults_of(version)[name].value for version in versions}
+    defaults = [defaults_of(version).get(name) for version in versions]
+    values = {None if default is None else default.value for default in defaults}
     only = values.pop() if len(values) == 1 else 0
     return float(only) if isinstance(only, int | float) else 0.0
 

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, VERSION
 from lsmtune.analysis.inspect.rule import FIFO, ON, FirstSteps, Rule, noticed, version_in
 from lsmtune.metrics.log_notices import Notices
 
+_PERIOD = "periodic_compaction_seconds"
 _ALLOW = "compaction_options_fifo.allow_compaction"
 
 
@@ -50,7 +52,10 @@ RULES = (
         "", ("ttl", "periodic_compaction_seconds"), 0.2)),
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
-    "fifo-drops": "raise fifo_max_table_files_size if the data must stay",
-    "fifo-merges-ttl": "set fifo_compaction_allow_compaction to false",
-    "fifo-period-ignored": "set ttl to the value of periodic_compaction_seconds",
-}
+    "fifo-drops": Step("raise", "fifo_max_table_files_size", rest="if the data must stay"),
+    "fifo-merges-ttl": Step("set", "fifo_compaction_allow_compaction", False),
+    "fifo-period-ignored": Step(
+        "set", "ttl", lambda log, family: log.family_number(family, _PERIOD) or None,
+        reason=f"the value of {_PERIOD}",
+    ),
+}  # fmt: skip

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES
 from lsmtune.analysis.inspect.rule import (
@@ -14,6 +15,12 @@ from lsmtune.analysis.inspect.rule import (
     cpu_share,
     limiter_options,
     percent,
+)
+from lsmtune.analysis.inspect.step_values import (
+    WAL_REASON,
+    all_memtables,
+    two_memtables_each,
+    wal_of_all_memtables,
 )
 from lsmtune.metrics.log_notices import Notices
 from lsmtune.units import GIB, MIB, format_bytes
@@ -210,22 +217,29 @@ RULES = (
     Rule(_into_level_0, (SHAPES,)),
     Rule(_ingestion_flushes, (EVENTS,)),
 )
+_OWN_LIMIT = Step(
+    "raise", "db_write_buffer_size", two_memtables_each,
+    reason="two memtables per column family; call SetBufferSize of a WriteBufferManager",
+)  # fmt: skip
 FIRST_STEPS: FirstSteps = {
-    "wal-limit": "raise max_total_wal_size above the size of all memtables",
-    "memory-limit": (
-        "raise db_write_buffer_size to at least write_buffer_size times the number of families"
+    "wal-limit": Step(
+        "raise", "max_total_wal_size", wal_of_all_memtables, reason=WAL_REASON
     ),
-    "arena-blocks": (
-        "raise db_write_buffer_size to at least write_buffer_size times the number of families"
-    ),
+    "memory-limit": _OWN_LIMIT,
+    "arena-blocks": _OWN_LIMIT,
     "requested-flushes": "flush less often: fewer checkpoints, backups and calls of Flush",
     "slow-flushes": (
-        "check CPU and device, then raise rate_limiter_bytes_per_sec if the store has one",
-        "check CPU and device, then set bytes_per_sync to 1 MiB",
+        Step("raise", "rate_limiter_bytes_per_sec", first="check CPU and device, then"),
+        Step("set", "bytes_per_sync", MIB, first="check CPU and device, then"),
     ),
-    "wal-unlimited": "set max_total_wal_size, for example to 2 GiB",
-    "ingested-to-l0": (
-        "add files that do not overlap; during loads, raise level0_slowdown_writes_trigger"
+    "wal-unlimited": Step(
+        "lower", "max_total_wal_size", all_memtables, reason="the size of all memtables"
     ),
-    "ingestion-flushes": "set allow_blocking_flush to false; if adding then fails, flush and retry",
-}
+    "ingested-to-l0": Step(
+        "raise", "level0_slowdown_writes_trigger",
+        first="add files that do not overlap; during loads,",
+    ),
+    "ingestion-flushes": Step(
+        "set", "allow_blocking_flush", False, rest="(if adding then fails, flush and retry)"
+    ),
+}  # fmt: skip

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from lsmtune.analysis.inspect.first_steps import Step, whole_mib
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
 from lsmtune.analysis.inspect.rule import MORE_JOBS, FirstSteps, Rule, jobs_option
@@ -15,10 +16,13 @@ from lsmtune.analysis.inspect.stall_causes import (
     counts_by_family,
     options_of_cause,
 )
-from lsmtune.units import GIB, format_bytes
+from lsmtune.analysis.inspect.step_values import MORE_MEMTABLES, TRIGGERS_IN_ORDER, level_0_batch
+from lsmtune.units import GIB, MIB, format_bytes
 
 _ALARM_SHARE = 0.05
 _DEFAULT_SLOWDOWN, _DEFAULT_SOFT = 20, 64 * GIB
+_SOFT, _HARD = (f"{name}_pending_compaction_bytes_limit" for name in ("soft", "hard"))
+_USUAL_MEMTABLE = 64 * MIB
 _BUSY = 0.8
 _NO_SLOWDOWN = 3
 _LESS_DIRECT = 0.95
@@ -232,9 +236,9 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     if soft is None or hard is None or base is None or not share:
         return
     low = soft < 10 * base
-    limits = ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit")
     # At high limits, higher ones only let more bytes wait: compactions need more capacity.
     jobs = (jobs_option(log),)
+    limits = (_SOFT, _HARD)
     look_at = (*limits, *jobs) if low or soft < _DEFAULT_SOFT else (*jobs, *limits)
     yield Finding(
         "pending-bytes", "Writes are slowed down because too many bytes wait for compaction",
@@ -275,28 +279,36 @@ def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
     )  # fmt: skip
 
 
+def _memtable_for_level_1(log: Inspection, family: str) -> float | None:
+    """Return the size of a memtable that makes a compaction of level 0 as large as level 1.
+
+    At most 64 MiB, or twice the present size.
+    """
+    size, batch = log.family_number(family, "write_buffer_size"), level_0_batch(log, family)
+    base = log.family_number(family, "max_bytes_for_level_base")
+    if not batch or not base:
+        return None
+    return min(whole_mib(size * base / batch), max(_USUAL_MEMTABLE, 2 * size))
+
+
+def _soft_limit(log: Inspection, family: str) -> float:
+    """Return RocksDB's default of the limit, or more for a large level 1."""
+    return max(_DEFAULT_SOFT, 10 * log.family_number(family, "max_bytes_for_level_base"))
+
+
 ORDER = 30
 RULES = (Rule(_stall_findings, (STALLS, OPTIONS)),)
 FIRST_STEPS: FirstSteps = {
-    "small-memtable": "raise write_buffer_size to at least 64 MiB, or double it if larger",
-    "few-memtables": "raise max_write_buffer_number to at least 4",
+    "small-memtable": Step("raise", "write_buffer_size", _memtable_for_level_1),
+    "few-memtables": MORE_MEMTABLES,
     "few-jobs": MORE_JOBS,
-    "low-l0-trigger": (
-        "raise level0_slowdown_writes_trigger to 20, level0_stop_writes_trigger to 36 or more"
-    ),
+    "low-l0-trigger": TRIGGERS_IN_ORDER,
     "pending-bytes": (
-        (
-            "raise soft_pending_compaction_bytes_limit to at least 64 GiB, and "
-            "hard_pending_compaction_bytes_limit to 4 times that"
+        Step(
+            "raise", _SOFT, _soft_limit, also=Step("raise", _HARD, lambda *of: 4 * _soft_limit(*of))
         ),
         *MORE_JOBS,
     ),
-    "compaction-behind": (
-        "double write_buffer_size",
-        *MORE_JOBS,
-    ),
-    "stall-options-unknown": (
-        "raise max_background_jobs to 4; if it is 4 or more, double it",
-        "raise max_write_buffer_number to 4; if it is 4 or more, add 2",
-    ),
+    "compaction-behind": (Step("raise", "write_buffer_size"), *MORE_JOBS),
+    "stall-options-unknown": (*MORE_JOBS, MORE_MEMTABLES),
 }
