@@ -160,10 +160,6 @@ def test_level_1_grows_to_one_compaction_of_level_0_or_twice(
         ("table-cache", Change("max_open_files", None, "-1", None)),
         ("periodic-in-place", Change("ttl", "set", str(2**64 - 2), "86400")),
         ("periodic-in-place", Change("ttl", "lower", "3600", "1800")),
-        (
-            "costly-codec",
-            Change("bottommost_compression", "set", "kLZ4Compression", "kLZ4Compression"),
-        ),
         ("intra-l0", Change("max_compaction_bytes", "lower", str(GIB), str(GIB // 2))),
         ("metadata-misses", Change("block_cache", "raise", str(GIB), str(2 * GIB))),
     ],

@@ -26,6 +26,7 @@ class _Advice(BaseModel):
     """The cost of an option, one for all directions or one per direction.
 
     `apply`, `since` and `unit` are set only where the catalogue lacks the option.
+    `call` sets an option for which `apply` is `call`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -33,6 +34,7 @@ class _Advice(BaseModel):
     cost: str | dict[Direction, str]
     apply: Literal["online", "restart", "call"] | None = None
     since: str | None = None
+    call: str | None = None
     unit: str = ""
 
 
@@ -65,10 +67,24 @@ def action(option: str, direction: Direction | None = None) -> Action:
 
 @cache
 def unit_of(option: str) -> str:
-    """Return the unit of an option by RocksDB's name: `bytes`, `s`, or "" for a plain number."""
+    """Return the unit of an option: `bytes`, `bytes/s`, `s`, or "" for a plain number.
+
+    The option has RocksDB's name, or the name that texts have for it.
+    """
+    if option == name_in_texts(_CACHE):
+        return unit_of(_CACHE)
     knob = _knob(option)
     own = next((advice.unit for advice in _advices() if advice.name == option), "")
     return own if knob is None else knob.unit
+
+
+@cache
+def call_of(option: str) -> str | None:
+    """Return the words that set an option in a program, with a place for `{value}`.
+
+    None for an option that SetOptions or an OPTIONS file sets.
+    """
+    return next((advice.call for advice in _advices() if advice.name == option), None)
 
 
 @cache
@@ -128,7 +144,7 @@ def _knob(name: str) -> Knob | None:
     for knob in rocksdb_catalogue().knobs:
         option = knob.option
         if knob.name == name or (
-            option is not None and option.field is None and option.key == name
+            option is not None and ".".join(filter(None, (option.key, option.field))) == name
         ):
             return knob
     return None

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
+from lsmtune.analysis.inspect.applying import lines_to_apply
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 
 _INNER = ("current", "step")
@@ -48,7 +49,7 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
             if totals.compactions is not None
             else None,
         },
-        "findings": [_finding(finding) for finding in log.findings],
+        "findings": [_finding(finding, log) for finding in log.findings],
         "facts": [{**asdict(fact), "unit": fact.unit} for fact in log.facts],
         "incomplete": list(log.incomplete),
         "needed": list(log.needed),
@@ -57,10 +58,19 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, log: Inspection) -> dict[str, Any]:
     told = {key: value for key, value in asdict(finding).items() if key not in _INNER}
     actions = [{**asdict(action), **_change(finding, action.option)} for action in finding.actions]
-    return {**told, "first_step": finding.step.text, "actions": actions}
+    first = finding.first_action
+    return {
+        **told,
+        "cause": f"{finding.title}. {finding.evidence}",
+        "do": finding.step.text,
+        "apply": "; ".join(map(str, lines_to_apply(finding, log))) or None,
+        "cost": None if first is None else first.cost,
+        "first_step": finding.step.text,
+        "actions": actions,
+    }
 
 
 def _change(finding: Finding, option: str) -> dict[str, str | None]:

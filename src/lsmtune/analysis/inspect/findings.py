@@ -35,6 +35,11 @@ FIRST_STEPS: Mapping[str, tuple[Step | str, ...]] = {
 }
 """The first steps for each code of a finding."""
 
+_CHECKS: Mapping[str, str] = {
+    code: check for module in _MODULES for code, check in getattr(module, "CHECKS", {}).items()
+}
+_USUAL_CHECK = "lsmtune does not report {} again"
+
 NOTICES: Notices = {
     name: mark for module in _MODULES for name, mark in getattr(module, "NOTICES", {}).items()
 }
@@ -79,7 +84,8 @@ def with_step(finding: Finding, log: Inspection) -> Finding:
         if (value := _written(log, name, family)) is not None
     }
     step = first_step(steps, finding.look_at, current, log, family)
-    return replace(finding, current=current, step=step)
+    check = finding.check or _CHECKS.get(finding.code, _USUAL_CHECK.format(finding.code))
+    return replace(finding, current=current, step=step, check=check)
 
 
 def _written(log: Inspection, option: str, family: str) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from lsmtune.knobs.advice import Direction, unit_of
-from lsmtune.units import MIB, format_bytes
+from lsmtune.units import MIB, format_bytes, parse_size
 
 if TYPE_CHECKING:
     from lsmtune.analysis.inspect.inspection import Inspection
@@ -197,7 +197,7 @@ def _is_plain(number: float, option: str) -> bool:
 
 def _words(step: Step, change: Change) -> str:
     name = f"{step.option} {step.of}".rstrip()
-    old, new = (value_text(step.option, text) for text in (change.before, change.after))
+    old, new = (text and value_text(step.option, text) for text in (change.before, change.after))
     if change.direction is None:
         return f"check {name}, which is {old}"
     if new is not None:
@@ -210,23 +210,25 @@ def _words(step: Step, change: Change) -> str:
     return f"{step.way} {name}"
 
 
-def value_text(option: str, text: str | None) -> str | None:
+def value_text(option: str, text: str) -> str:
     """Return a value of an option with its unit, as a sentence shows it."""
     number, unit = as_number(text), unit_of(option)
-    if text is None or number is None:
-        return None if text is None else codec_text(text)
-    if number <= 0 or not unit.startswith(("bytes", "s")):
-        return text
+    if number is None:
+        return codec_text(text)
     if unit == "s":
         return f"{text} s"
-    return format_bytes(number) + unit.removeprefix("bytes")
+    if not unit.startswith("bytes") or not 0 < number < _MOST_BYTES:
+        return text
+    readable = format_bytes(number)
+    is_exact = parse_size(readable, "") == number
+    return (readable if is_exact else f"{text} B") + unit.removeprefix("bytes")
 
 
 def codec_text(text: str) -> str:
     """Return the name of a codec as people write it: `LZ4`, not `kLZ4Compression`."""
     if text.startswith("k") and text.endswith("Compression"):
         return text[1:].removesuffix("Compression")
-    return "ZSTD" if text in ("kZSTD", "kZSTDNotFinalCompression") else text
+    return {"kZSTD": "ZSTD", "kDisableCompressionOption": "Disabled"}.get(text, text)
 
 
 def whole_mib(size: float) -> float:

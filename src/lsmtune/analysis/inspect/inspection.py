@@ -138,7 +138,8 @@ class Finding:
     `family` is the column family, or None if it concerns the whole database.
     `weight` in [0, 1] orders findings: the share of the load that it concerns times how likely
     these options are the cause. `current` has the values of the options, as far as the text has
-    them. `step` is what to try first.
+    them. `step` is what to try first, and `check` says which number shows in the next text that it
+    helped. `context` is a sentence that several findings share.
     """
 
     code: str
@@ -149,6 +150,8 @@ class Finding:
     family: str | None = None
     current: Mapping[str, str] = field(default_factory=dict)
     step: FirstStep = field(default_factory=FirstStep)
+    check: str = ""
+    context: str = ""
 
     @property
     def actions(self) -> tuple[Action, ...]:

@@ -28,7 +28,12 @@ FirstSteps = Mapping[str, Step | str | tuple[Step | str, ...]]
 
 A text is a step that changes no option.
 """
-MORE_JOBS = (Step("raise", "max_background_jobs"), Step("raise", "max_background_compactions"))
+STALLS_FALL = "writes stall less of the time"
+"""How to see that a step against write stalls helped."""
+MORE_JOBS = (
+    Step("raise", "max_background_jobs", 4),  # at 2, only one compaction runs
+    Step("raise", "max_background_compactions", 2),
+)
 """Steps for more compactions at the same time: `jobs_option` says which of both counts."""
 _TRIGGERS = {
     "level-0 files": ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger"),

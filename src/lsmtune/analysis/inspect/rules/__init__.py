@@ -1,9 +1,11 @@
 """Rules: each file looks at one subject of a LOG, and all files here are found by themselves.
 
-A new finding is a function, a rule and a step in one file. A file has three attributes:
+A new finding is a function, a rule and a step in one file. A file has these attributes:
 
 - `RULES`: its rules.
 - `FIRST_STEPS`: what to try first, for each code of its findings.
+- `CHECKS`: for codes of findings that measure something, which number shows in the next text that
+  the step helped.
 - `ORDER`: if findings have the same weight, those of the file with the lower number come first.
 
 Rules about lines of the LOG also need `NOTICES`: the words of each line by a short name. RocksDB's

@@ -109,3 +109,7 @@ FIRST_STEPS: FirstSteps = {
         "lower", "target_file_size_base", _tenth_of_a_memtable, reason="a tenth of a memtable"
     ),
 }
+CHECKS = {
+    "blob-garbage": "the space amplification of the blob files falls",
+    "blob-large-tables": "a compaction moves fewer values",
+}

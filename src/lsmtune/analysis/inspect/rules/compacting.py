@@ -8,6 +8,7 @@ from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, STALLS
 from lsmtune.analysis.inspect.rule import (
     LEVELED,
     ON,
+    STALLS_FALL,
     WAITS_UNKNOWN,
     FirstSteps,
     Rule,
@@ -280,3 +281,11 @@ FIRST_STEPS: FirstSteps = {
         "set", "exclusive_manual_compaction", False, of="of CompactRange"
     ),
 }  # fmt: skip
+CHECKS = {
+    "intra-l0": "a smaller share of the compacted bytes goes from level 0 into level 0",
+    "one-thread": STALLS_FALL,
+    "slow-compactions": "compactions move more MiB per second",
+    "costly-codec": "compactions take less time per byte",
+    "pushed-down-again": "fewer bytes are compacted after a manual compaction",
+    "many-threads": "compactions run on fewer threads",
+}

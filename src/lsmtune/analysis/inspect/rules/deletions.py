@@ -333,3 +333,14 @@ FIRST_STEPS: FirstSteps = {
         "set", "periodic_compaction_seconds", rest="to the time after which data expire"
     ),
 }  # fmt: skip
+CHECKS = {
+    "tombstones": "fewer skipped entries per seek",
+    "skipped-entries": "fewer skipped entries per seek",
+    "range-deletions": "fewer range deletions in a file",
+    "quiet-deletions": "the size of the levels falls",
+    "snapshot-held": "compactions see a newer oldest snapshot",
+    "endless-compaction": "no file is compacted again without a change",
+    "snapshot-released": "fewer compactions have the reason BottommostFiles",
+    "deletions-kept": "a manual compaction writes fewer deletions",
+    "periodic-in-place": "periodic compactions write fewer deletions",
+}

@@ -95,3 +95,8 @@ FIRST_STEPS: FirstSteps = {
     "slow-syncs": Step("set", "bytes_per_sync", MIB),
     "no-readahead": Step("raise", "compaction_readahead_size", 2 * MIB),
 }
+CHECKS = {
+    "sync-writes": "fewer syncs of the WAL per write",
+    "slow-syncs": "the 99th percentile of rocksdb.table.sync.micros falls",
+    "no-readahead": "compactions move more MiB per second",
+}

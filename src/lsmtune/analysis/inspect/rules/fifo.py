@@ -59,3 +59,6 @@ FIRST_STEPS: FirstSteps = {
         reason=f"the value of {_PERIOD}",
     ),
 }  # fmt: skip
+CHECKS = {
+    "fifo-drops": "no line “FIFO compaction: picking file”",
+}

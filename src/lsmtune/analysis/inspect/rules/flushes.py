@@ -243,3 +243,13 @@ FIRST_STEPS: FirstSteps = {
         "set", "allow_blocking_flush", False, rest="(if adding then fails, flush and retry)"
     ),
 }  # fmt: skip
+CHECKS = {
+    "wal-limit": "fewer flushes have the reason “WAL Full”",
+    "memory-limit": "fewer flushes have the reason “Write Buffer Manager”",
+    "arena-blocks": "fewer flushes have the reason “Write Buffer Manager”",
+    "requested-flushes": "each flush writes more bytes",
+    "slow-flushes": "flushes write more MiB per second",
+    "wal-unlimited": "the WAL files take less disk space",
+    "ingested-to-l0": "fewer added files go to level 0",
+    "ingestion-flushes": "fewer flushes have the reason “External File Ingestion”",
+}

@@ -171,3 +171,8 @@ FIRST_STEPS: FirstSteps = {
         reason="level 1 should hold at least one compaction of level 0",
     ),
 }  # fmt: skip
+CHECKS = {
+    "write-amp": "the write amplification falls",
+    "many-l0-files": "fewer files in level 0",
+    "compaction-off": "fewer files in level 0",
+}

@@ -195,3 +195,11 @@ FIRST_STEPS: FirstSteps = {
         "set", "estimated_entry_charge", _recommended, reason="RocksDB recommends this value"
     ),
 }  # fmt: skip
+CHECKS = {
+    "open-files-memory": "the process takes less memory",
+    "many-families": "the process takes less memory",
+    "memtable-history": "the process takes less memory",
+    "readahead-memory": "compactions take less memory",
+    "cache-full": "no line “Insert failed due to LRU cache being full”",
+    "open-iterators": "fewer iterators are open at the last dump",
+}

@@ -112,3 +112,7 @@ FIRST_STEPS: FirstSteps = {
         Step("lower", "max_manifest_file_size", 64 * MIB),
     ),
 }  # fmt: skip
+CHECKS = {
+    "many-wals": "fewer WAL files are recovered at the next opening",
+    "slow-opening": "the next opening takes less time",
+}

@@ -246,3 +246,13 @@ FIRST_STEPS: FirstSteps = {
     "metadata-misses": Step("raise", "block_cache"),
     "table-cache": Step("set", "max_open_files", -1),
 }
+CHECKS = {
+    "no-filter": "fewer data blocks per get",
+    "small-cache": "more blocks are found in the block cache",
+    "metadata-misses": "filter and index blocks are read less often",
+    "table-cache": "fewer openings of files per read",
+    "hits-only-filter": "fewer data blocks per get",
+    "merge-operands": "gets combine fewer operands",
+    "prefix-unused": "the tickers of prefixes rise",
+    "long-scans": "scans take less time",
+}

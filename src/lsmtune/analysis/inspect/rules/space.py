@@ -129,3 +129,10 @@ FIRST_STEPS: FirstSteps = {
     "trash-piles-up": Step("raise", "sst_file_manager", of="(its deletion rate)"),
     "static-levels": Step("set", "level_compaction_dynamic_level_bytes", True),
 }  # fmt: skip
+CHECKS = {
+    "wal-kept": "the WAL files take less disk space",
+    "universal-space": "fewer compactions have the reason UniversalSizeAmplification",
+    "deletions-off": "a line “File Deletions Enabled” follows",
+    "trash-piles-up": "less trash waits for deletion",
+    "static-levels": "the last level grows above the others",
+}

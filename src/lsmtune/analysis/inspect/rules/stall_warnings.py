@@ -109,3 +109,4 @@ FIRST_STEPS: FirstSteps = {
     "counted-stalls": (*_MORE_CAPACITY, Step("raise", "db_write_buffer_size")),
     "stalled-time": MORE_JOBS,
 }
+CHECKS = dict.fromkeys(FIRST_STEPS, "fewer warnings and counts of stalls, and less stalled time")

@@ -75,7 +75,11 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
     told = log.option("write_buffer_size") is not None
     rest = _compaction_behind(log, stalls) if told else _options_unknown(log, stalls)
     for finding in suspects or [rest]:
-        yield replace(finding, family=(family or None) if several else None)
+        context = f"In {family}: {stalls.evidence}" if several and family else stalls.evidence
+        yield replace(
+            finding, family=(family or None) if several else None, context=context,
+            check=f"writes stall less than {100 * stalls.share:.0f} % of the time",
+        )  # fmt: skip
 
 
 def _stalls(log: Inspection) -> _Stalls | None:
@@ -105,7 +109,8 @@ def _stalls(log: Inspection) -> _Stalls | None:
     )
     if log.totals.stall_percent is not None:
         share = log.totals.stall_percent / 100
-        return _Stalls(share, by_cause, f"Writes stalled {100 * share:.0f} % of the time. {parts}")
+        when = "Until the last dump, writes" if log.kind == "LOG" else "Writes"
+        return _Stalls(share, by_cause, f"{when} stalled {100 * share:.0f} % of the time. {parts}")
     if log.span_s and seconds:
         spans = [(stall.begin_micros, stall.end_micros) for stall in log.stalls]
         share = covered_s(spans) / log.span_s
@@ -131,7 +136,7 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     often = f", and RocksDB flushed a memtable every {pause_s:.2g} s" if pause_s else ""
     yield Finding(
         "small-memtable", "Memtables are too small: flushes and level 0 cannot keep up",
-        f"{stalls.evidence} The size of a memtable is {format_bytes(size)}{often}.",
+        f"The size of a memtable is {format_bytes(size)}{often}.",
         ("write_buffer_size", "max_write_buffer_number", "min_write_buffer_number_to_merge"),
         stalls.of(L0, MEMTABLES) * suspicion * _LESS_DIRECT,
     )  # fmt: skip
@@ -153,7 +158,7 @@ def _few_memtables(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     )
     yield Finding(
         "few-memtables", "Writes stop, because all memtables wait for their flush",
-        f"{stalls.evidence} max_write_buffer_number is {memtables:.0f}; with a value up to 3, "
+        f"max_write_buffer_number is {memtables:.0f}; with a value up to 3, "
         f"writes stop without a slowdown before.{waits}",
         ("max_write_buffer_number", "max_background_jobs", "write_buffer_size"), 0.6 * share,
     )  # fmt: skip
@@ -176,7 +181,7 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     suspicion = {1: 1.0 if jobs == 1 else 0.7, 2: 0.4}.get(slots, 0.2)
     yield Finding(
         "few-jobs", "Too few compactions may run at the same time",
-        f"{stalls.evidence} The options allow at most {slots} "
+        f"The options allow at most {slots} "
         f"compaction{'' if slots == 1 else 's'} at the same time. From the first to the last "
         f"stall, {busy:.2g} compactions ran at the same time on average.",
         (jobs_option(log), "max_subcompactions", "compression"),
@@ -220,7 +225,7 @@ def _l0_triggers(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     if stalls.of(L0):
         yield Finding(
             "low-l0-trigger", "Writes are slowed down although level 0 has few files",
-            f"{stalls.evidence} RocksDB slows down writes at {slow:.0f} files in level 0 and "
+            f"RocksDB slows down writes at {slow:.0f} files in level 0 and "
             f"stops writes at {stop:.0f} files. Compaction of level 0 starts at {compact:.0f} "
             "files.",
             ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
@@ -242,7 +247,7 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     look_at = (*limits, *jobs) if low or soft < _DEFAULT_SOFT else (*jobs, *limits)
     yield Finding(
         "pending-bytes", "Writes are slowed down because too many bytes wait for compaction",
-        f"{stalls.evidence} RocksDB slows down writes at {format_bytes(soft)} of pending "
+        f"RocksDB slows down writes at {format_bytes(soft)} of pending "
         "compaction "
         f"bytes and stops writes at {format_bytes(hard)}. The target size of level 1 is "
         f"{format_bytes(base)}.",
@@ -255,7 +260,7 @@ def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
     main = max(stalls.by_cause, key=lambda cause: stalls.by_cause[cause], default=L0)
     return Finding(
         "stall-options-unknown", "Writes were slowed down or stopped",
-        f"{stalls.evidence} The LOG does not contain the options, so their part is unknown.",
+        "The LOG does not contain the options, so their part is unknown.",
         options_of_cause(log, main), stalls.share * 0.3,
     )  # fmt: skip
 
@@ -263,17 +268,17 @@ def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
 def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
     busy = _busy_compactions(log)
     often = (
-        f" From the first to the last stall, {busy:.2g} compactions ran at the same time on "
-        "average."
+        f"From the first to the last stall, {busy:.2g} compactions ran at the same time on "
+        "average. The options allow more."
         if busy is not None
-        else ""
+        else "The LOG does not show which option limits flushes and compactions."
     )
     first = (jobs_option(log), "write_buffer_size")
     if busy is not None:  # `_few_jobs` saw that jobs are not what is missing
         first = first[::-1]
     return Finding(
         "compaction-behind", "Writes arrive faster than flushes and compactions can process",
-        f"{stalls.evidence}{often}",
+        often,
         (*first, "compression", "compaction_style"),
         stalls.share * 0.3,
     )  # fmt: skip

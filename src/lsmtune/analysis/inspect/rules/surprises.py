@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rule import FirstSteps, Rule, noticed, percent, share_of_reason
+from lsmtune.analysis.inspect.rule import (
+    STALLS_FALL,
+    FirstSteps,
+    Rule,
+    noticed,
+    percent,
+    share_of_reason,
+)
 from lsmtune.metrics.log_notices import Notices
 
 _MUCH = 0.2
@@ -74,3 +81,7 @@ FIRST_STEPS: FirstSteps = {
         "set", "stats_level", "kExceptDetailedTimers", rest="(level 3)"
     ),
 }  # fmt: skip
+CHECKS = {
+    "timed-compactions": "a smaller share of the compacted bytes has this reason",
+    "manual-compaction": STALLS_FALL,
+}

@@ -8,6 +8,7 @@ from lsmtune.analysis.inspect.needs import OPTIONS, STALLS, VERSION
 from lsmtune.analysis.inspect.rule import (
     NO_OBJECT,
     ON,
+    STALLS_FALL,
     FirstSteps,
     Rule,
     compactions,
@@ -176,3 +177,10 @@ FIRST_STEPS: FirstSteps = {
         also=Step("raise", "soft_pending_compaction_bytes_limit"),
     ),
 }  # fmt: skip
+CHECKS = {
+    "rate-limiter": STALLS_FALL,
+    "slow-write-rate": "fewer warnings of 64 KiB/s, and a higher lowest rate",
+    "noisy-family": STALLS_FALL,
+    "memory-stall": "the count write-buffer-manager-limit-stops rises more slowly",
+    "debt-jumps": "fewer warnings that writes stopped",
+}
