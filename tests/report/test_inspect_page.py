@@ -83,7 +83,8 @@ def test_page_opens_with_the_first_finding_and_a_chart(log: Inspection) -> None:
     first = log.findings[0].first_action
     assert first is not None
     assert first.cost in head
-    assert "Try first: " in head
+    labels = re.findall(r"<dt>([^<]*)</dt>", head)
+    assert labels == ["Cause", "Do", "Apply", "Cost", "Check", "See also"]
     assert head.count('class="plot"') == 1
     assert str(DATA) not in page
 

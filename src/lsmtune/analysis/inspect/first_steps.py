@@ -217,7 +217,7 @@ def value_text(option: str, text: str) -> str:
         return codec_text(text)
     if unit == "s":
         return f"{text} s"
-    if not unit.startswith("bytes") or not 0 < number < _MOST_BYTES:
+    if not unit.startswith("bytes") or not 1 <= number < _MOST_BYTES:
         return text
     readable = format_bytes(number)
     is_exact = parse_size(readable, "") == number
