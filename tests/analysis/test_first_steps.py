@@ -13,6 +13,7 @@ from planted_texts import GIB, L0, MEMTABLES, MIB, PENDING, TEXTS, compactions, 
 from test_inspect import CAUSES, PLANTED
 from test_rules import PUT_TOGETHER, RULES, codes, codes_in, the
 
+from lsmtune.analysis.inspect.applying import Line, lines_to_apply
 from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.findings import FIRST_STEPS, with_step
 from lsmtune.analysis.inspect.first_steps import Change, Step
@@ -110,8 +111,7 @@ def check_step(document: Mapping[str, Any], changed: set[str]) -> None:
         if act["option"] not in changed:
             assert (way, new) == (None, None)
             continue
-        verbs = {"raise": ("raise", "double"), "lower": ("lower", "halve"), "set": ("set",),
-                 None: ("check",)}[way]  # fmt: skip
+        verbs = {"raise": ("raise", "double"), "lower": ("lower", "halve"), "set": ("set",)}[way]
         assert any(f"{verb} {act['option']}" in text for verb in verbs)
         assert action(act["option"]).cost
         if new is None:
@@ -157,7 +157,6 @@ def test_level_1_grows_to_one_compaction_of_level_0_or_twice(
         ("wal-limit", Change("max_total_wal_size", "set", "0", str(2 * GIB))),
         ("few-memtables", Change("max_write_buffer_number", "raise", "2", "4")),
         ("few-memtables", Change("max_write_buffer_number", "raise", "6", "12")),
-        ("table-cache", Change("max_open_files", None, "-1", None)),
         ("periodic-in-place", Change("ttl", "set", str(2**64 - 2), "86400")),
         ("periodic-in-place", Change("ttl", "lower", "3600", "1800")),
         ("intra-l0", Change("max_compaction_bytes", "lower", str(GIB), str(GIB // 2))),
@@ -204,7 +203,7 @@ def test_a_step_names_one_of_the_options_of_its_finding(code: str, tmp_path: Pat
         assert finding.first_action.option in finding.step.text
     else:
         assert finding.first_action is None
-        assert finding.step.text in FIRST_STEPS[code]
+        assert finding.step.text in FIRST_STEPS[code] or "check " in finding.step.text
 
 
 def test_the_document_has_the_first_step(tmp_path: Path) -> None:
@@ -363,3 +362,54 @@ def test_a_step_about_ttl_stays_away_where_the_style_is_unknown(tmp_path: Path) 
     first = the(tmp_path, "tombstones", text).first_action
     assert first is not None
     assert first.option == "iterate_upper_bound"
+
+
+@pytest.mark.parametrize(
+    ("code", "option", "present"),
+    [
+        ("table-cache", "max_open_files", "-1"),
+        ("hits-only-filter", "optimize_filters_for_hits", "0"),
+    ],
+)
+def test_an_option_that_has_its_value_already_is_only_checked(
+    code: str, option: str, present: str, tmp_path: Path
+) -> None:
+    log_ = with_value(planted_log(code, tmp_path), option, present)
+    finding = next(finding for finding in planted_log(code, tmp_path).findings
+                   if finding.code == code)  # fmt: skip
+    found = with_step(finding, log_)
+    assert found.step.changes == ()
+    assert found.first_action is None
+    assert lines_to_apply(found, log_) == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("few-memtables", Line('db->SetOptions({{"max_write_buffer_number", "4"}})')),
+        ("no-readahead", Line('db->SetDBOptions({{"compaction_readahead_size", "2097152"}})')),
+        ("fifo-merges-ttl", Line(
+            'db->SetOptions({{"compaction_options_fifo", "{allow_compaction=false;}"}})')),
+        ("metadata-misses", Line("cache->SetCapacity(67108864)")),
+        ("wal-not-recycled", Line("recycle_log_file_num=0", "the OPTIONS file, [DBOptions]")),
+        ("low-wal-limit", Line("SET GLOBAL rocksdb_max_total_wal_size = 134217728")),
+        ("wal-off", Line("SET GLOBAL rocksdb_write_disable_wal = false")),
+        ("tikv-sync-log", Line("raftstore.sync-log = true", "tikv.toml")),
+    ],
+)  # fmt: skip
+def test_line_to_apply_is_that_of_the_program(code: str, line: Line, tmp_path: Path) -> None:
+    log_ = planted_log(code, tmp_path)
+    finding = next(finding for finding in log_.findings if finding.code == code)
+    assert lines_to_apply(finding, log_) == (line,)
+
+
+@pytest.mark.parametrize("code", sorted(codes()))
+def test_the_document_says_cause_step_call_cost_and_check(code: str, tmp_path: Path) -> None:
+    log_ = planted_log(code, tmp_path)
+    documents = inspection_document(log_)["findings"]
+    document = next(one for one in documents if one["code"] == code)
+    assert document["do"] == document["first_step"]
+    assert document["evidence"] in document["cause"]
+    assert document["check"]
+    is_change = any(act["direction"] for act in document["actions"])
+    assert (document["apply"] is not None) == (document["cost"] is not None) == is_change

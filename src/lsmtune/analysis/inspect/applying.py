@@ -66,12 +66,15 @@ def _myrocks(changes: Sequence[Change], family: str) -> Iterator[Line]:
     online = _online("myrocks")
     for change in changes:
         option = _outer(change.option)
-        if not {option, f"{family}.{option}"} & online:
+        section, is_known = section_of(option), bool({option, f"{family}.{option}"} & online)
+        if section is None and action(option).online:
+            yield Line(f"SET GLOBAL rocksdb_{option} = {_value(change)}")
+        elif not is_known:
             text = f"rocksdb_{option}={_value(change)}"
-            if section_of(option) != DATABASE_SECTION:
+            if section != DATABASE_SECTION:
                 text = f"{family}={{{option}={_text(change)}}}"
             yield Line(text, "my.cnf")
-        elif section_of(option) == DATABASE_SECTION:
+        elif section == DATABASE_SECTION:
             yield Line(f"SET GLOBAL rocksdb_{option} = {_value(change)}")
         else:
             text = f"{family}={{{option}={_text(change)}}}"

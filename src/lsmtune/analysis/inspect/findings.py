@@ -38,7 +38,7 @@ FIRST_STEPS: Mapping[str, tuple[Step | str, ...]] = {
 _CHECKS: Mapping[str, str] = {
     code: check for module in _MODULES for code, check in getattr(module, "CHECKS", {}).items()
 }
-_USUAL_CHECK = "lsmtune does not report {} again"
+_USUAL_CHECK = "lsmtune inspect does not report {}"
 
 NOTICES: Notices = {
     name: mark for module in _MODULES for name, mark in getattr(module, "NOTICES", {}).items()

@@ -122,17 +122,20 @@ def _worded(
 ) -> FirstStep:
     """Return a step with its own change, or else with twice or half the present value."""
     change = own or _by_factor(step, current.get(step.option))
+    if change.direction is None:  # the option has the value already
+        return FirstStep(f"{step.first} {_words(step, change)}".lstrip())
     words, changes = [_words(step, change)], [change]
     for link in _chain([step.also] if step.also else []):
         other = _change(link, current, log, family)
-        if other is not None:
+        if other is not None and other.direction is not None:
             words.append(_words(link, other))
             changes.append(other)
     text = " and ".join(words)
     text = f"{step.first} {text} {step.rest}".strip()
-    if step.reason and (own is not None or step.way == "set"):
+    has_number = own is not None and own.after is not None
+    if step.reason and (has_number or step.way == "set"):
         text += f": {step.reason}"
-    cost = _COSTS[step.way if change.direction in (None, "set") else change.direction]
+    cost = _COSTS[step.way if change.direction == "set" else change.direction]
     if isinstance(step.to, bool):
         cost = "true" if step.to else "false"
     return FirstStep(text, tuple(changes), cost)

@@ -84,7 +84,7 @@ def finding_rows(finding: Finding, log: Inspection) -> list[tuple[str, str]]:
         ("do", finding.step.text),
         ("apply", "; ".join(map(str, lines_to_apply(finding, log)))),
         ("cost", costs_text(finding, log.version)),
-        ("check", f"in the next {log.kind}: {finding.check}"),
+        ("check", f"in the {'next' if log.as_run is None else 'new'} {log.kind}: {finding.check}"),
         ("see also", ", ".join(others)),
     ]
     return [(label, text) for label, text in rows if text]
