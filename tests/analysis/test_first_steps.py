@@ -2,8 +2,10 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from log_texts import compaction, dump, event, flush, log, stalls
@@ -11,24 +13,33 @@ from planted_texts import GIB, L0, MEMTABLES, MIB, PENDING, TEXTS, compactions, 
 from test_inspect import CAUSES, PLANTED
 from test_rules import PUT_TOGETHER, RULES, codes, codes_in, the
 
-from lsmtune.analysis.inspect.computed_steps import computed
+from lsmtune.analysis.inspect.applying import Line, lines_to_apply
 from lsmtune.analysis.inspect.document import inspection_document
-from lsmtune.analysis.inspect.findings import FIRST_STEPS
-from lsmtune.analysis.inspect.first_steps import direction, first_step
-from lsmtune.analysis.inspect.inspection import Finding
+from lsmtune.analysis.inspect.findings import FIRST_STEPS, with_step
+from lsmtune.analysis.inspect.first_steps import Change, Step
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.read import inspect_path
-from lsmtune.knobs.advice import Direction, action
+from lsmtune.knobs.advice import action, name_in_texts
 
 _MOST_WORDS = 14
+PRESENT = (None, "default", "1", "3", "-1", "0", "1048576", str(1 << 40), str(2**64 - 2), "true",
+           "false", "kZSTD", "kLZ4Compression", "0.25")  # fmt: skip
+"""Values that an option may have; None: the text lacks it."""
 
 
 def planted(code: str, tmp_path: Path) -> Finding:
     """A finding with this code, of a text or of a LOG with a planted problem."""
-    if code in TEXTS:
-        return the(tmp_path, code, TEXTS[code])
-    case = next(case for case, (of, _) in CAUSES.items() if of == code)
-    findings = inspect_path(PLANTED / f"{case}.LOG.gz").findings
-    return next(finding for finding in findings if finding.code == code)
+    log_ = planted_log(code, tmp_path)
+    return next(finding for finding in log_.findings if finding.code == code)
+
+
+def planted_log(code: str, tmp_path: Path) -> Inspection:
+    if code not in TEXTS:
+        case = next(case for case, (of, _) in CAUSES.items() if of == code)
+        return inspect_path(PLANTED / f"{case}.LOG.gz")
+    path = tmp_path / "LOG"
+    path.write_text(TEXTS[code])
+    return inspect_path(path)
 
 
 def codes_with_steps(path: Path) -> Iterator[str]:
@@ -56,64 +67,113 @@ def test_no_code_has_steps_twice() -> None:
 
 def test_each_code_has_steps_and_each_step_a_code() -> None:
     assert FIRST_STEPS.keys() == codes()
-    for told in FIRST_STEPS.values():
-        assert len(told) == len(set(told)) > 0
-        for step in told:
-            assert 0 < len(step.split()) <= _MOST_WORDS
-            assert step[0].islower()
-            assert not step.endswith(".")
+    for steps in FIRST_STEPS.values():
+        assert len(steps) == len(set(steps)) > 0
+        for text in (step for step in steps if isinstance(step, str)):
+            assert 0 < len(text.split()) <= _MOST_WORDS
+            assert text[0].islower()
+            assert not text.endswith(".")
 
 
-@pytest.mark.parametrize("step", sorted({step for told in FIRST_STEPS.values() for step in told}))
-def test_each_step_has_a_cost_in_its_direction(step: str) -> None:
-    options = [word.strip(",;:()") for word in step.split()]
-    known = [option for option in options if is_known(option)]
-    for option in known[:1]:
-        assert action(option, direction(step)).cost
+def with_value(log_: Inspection, option: str, value: str | None) -> Inspection:
+    """The inspection of a text in which an option has another value, or is missing."""
+    name = name_in_texts(option)
+    families = [*log_.options] or [log_.main_family]
+    options = {}
+    for scope in families:
+        own = {key: text for key, text in log_.options.get(scope, {}).items() if key != name}
+        options[scope] = own if value is None else {**own, name: value}
+    return replace(log_, options=options)
 
 
-def is_known(option: str) -> bool:
+@pytest.mark.parametrize("code", sorted(codes()))
+def test_verb_direction_and_numbers_of_a_step_agree_whatever_the_present_value_is(
+    code: str, tmp_path: Path
+) -> None:
+    log_ = planted_log(code, tmp_path)
+    finding = next(finding for finding in log_.findings if finding.code == code)
+    options = {*finding.look_at, *(c.option for c in finding.step.changes)}
+    stepped = [s.option for s in FIRST_STEPS[code] if isinstance(s, Step)]
+    for option in {*stepped, *options}:
+        for value in PRESENT:
+            changed = log_ if value == "default" else with_value(log_, option, value)
+            found = with_step(finding, changed)
+            document = inspection_document(replace(changed, findings=(found,)))["findings"][0]
+            check_step(document, {change.option for change in found.step.changes})
+
+
+def check_step(document: Mapping[str, Any], changed: set[str]) -> None:
+    """Check the first step of a finding in the JSON: its words, its direction and its values."""
+    text = document["first_step"]
+    assert text
+    for act in document["actions"]:
+        way, old, new = act["direction"], act["from"], act["to"]
+        if act["option"] not in changed:
+            assert (way, new) == (None, None)
+            continue
+        verbs = {"raise": ("raise", "double"), "lower": ("lower", "halve"), "set": ("set",)}[way]
+        assert any(f"{verb} {act['option']}" in text for verb in verbs)
+        assert action(act["option"]).cost
+        if new is None:
+            assert f"{act['option']} from" not in text
+            continue
+        assert new != old
+        before, after = as_number(old), as_number(new)
+        if way in ("raise", "lower"):
+            assert before is not None
+            assert after is not None
+            assert min(before, after) > 0
+            assert (after > before) == (way == "raise")
+        elif before is not None and after is not None:
+            assert min(before, after) <= 0 or max(before, after) >= 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("present", "direction", "to"),
+    [
+        (str(256 * MIB), "raise", str(GIB)),
+        (str(512 * MIB), "raise", str(GIB)),
+        (str(GIB), "raise", str(2 * GIB)),
+        ("0", "set", str(GIB)),
+        (str(2**64 - 1), "set", str(GIB)),
+    ],
+)
+def test_level_1_grows_to_one_compaction_of_level_0_or_twice(
+    present: str, direction: str, to: str, tmp_path: Path
+) -> None:
+    """The fault that this keeps away: a step that lowers what is too small."""
+    log_ = with_value(planted_log("tiny-levels", tmp_path), "write_buffer_size", str(256 * MIB))
+    log_ = with_value(log_, "max_bytes_for_level_base", present)
+    finding = next(finding for finding in log_.findings if finding.code == "tiny-levels")
+    (change, *_) = with_step(finding, log_).step.changes
+    assert (change.direction, change.before, change.after) == (direction, present, to)
+
+
+@pytest.mark.parametrize(
+    ("code", "change"),
+    [
+        ("wal-limit", Change("max_total_wal_size", "raise", str(100 * MIB), str(256 * MIB))),
+        ("wal-limit", Change("max_total_wal_size", "raise", str(GIB), str(2 * GIB))),
+        ("wal-limit", Change("max_total_wal_size", "set", "0", str(2 * GIB))),
+        ("few-memtables", Change("max_write_buffer_number", "raise", "2", "4")),
+        ("few-memtables", Change("max_write_buffer_number", "raise", "6", "12")),
+        ("periodic-in-place", Change("ttl", "set", str(2**64 - 2), "86400")),
+        ("periodic-in-place", Change("ttl", "lower", "3600", "1800")),
+        ("intra-l0", Change("max_compaction_bytes", "lower", str(GIB), str(GIB // 2))),
+        ("metadata-misses", Change("block_cache", "raise", str(GIB), str(2 * GIB))),
+    ],
+)
+def test_step_follows_from_the_present_value(code: str, change: Change, tmp_path: Path) -> None:
+    log_ = with_value(planted_log(code, tmp_path), change.option, change.before)
+    finding = next(finding for finding in log_.findings if finding.code == code)
+    assert with_step(finding, log_).step.changes[0] == change
+
+
+def as_number(text: str | None) -> float | None:
     try:
-        return bool(action(option))
-    except KeyError:
-        return False
-
-
-@pytest.mark.parametrize(
-    ("step", "expected"),
-    [
-        ("double write_buffer_size", "higher"),
-        ("raise max_subcompactions to 4", "higher"),
-        ("halve max_compaction_bytes", "lower"),
-        ("lower num_shard_bits", "lower"),
-        ("set max_open_files to -1", "lower"),
-        ("raise write_buffer_size; if it is larger, lower ttl", "higher"),
-        ("call CompactRange once, then lower ttl", "lower"),
-        ("set ttl to one day (86400) or less", "lower"),
-        ("set disable_auto_compactions to true during CompactRange, and to false later", "true"),
-        ("use one path, or set level_compaction_dynamic_level_bytes to false", "false"),
-    ],
-)
-def test_the_direction_of_a_step_is_the_one_that_it_says_first(
-    step: str, expected: Direction
-) -> None:
-    assert direction(step) == expected
-
-
-@pytest.mark.parametrize(
-    ("look_at", "expected"),
-    [
-        (("ttl", "max_open_files"), ("lower ttl, then set ttl and max_open_files", "ttl")),
-        (("max_open_files", "ttl"), ("lower ttl, then set ttl and max_open_files", "ttl")),
-        (("max_background_jobs", "ttl"), ("raise max_background_jobs", "max_background_jobs")),
-        (("write_buffer_size",), ("raise max_background_jobs", None)),
-    ],
-)
-def test_the_first_option_chooses_the_step_and_the_first_in_the_step_costs(
-    look_at: tuple[str, ...], expected: tuple[str, str | None]
-) -> None:
-    steps = ("lower ttl, then set ttl and max_open_files", "raise max_background_jobs")
-    assert first_step(steps, look_at) == expected
+        return float(text or "")
+    except ValueError:
+        return None
 
 
 def test_costs_of_a_first_step_are_those_of_its_direction(tmp_path: Path) -> None:
@@ -137,15 +197,13 @@ def test_a_cost_without_a_direction_is_a_fault() -> None:
 @pytest.mark.parametrize("code", sorted(codes()))
 def test_a_step_names_one_of_the_options_of_its_finding(code: str, tmp_path: Path) -> None:
     finding = planted(code, tmp_path)
-    assert finding.steps == FIRST_STEPS[code]
-    step, _ = first_step(finding.steps, finding.look_at)
-    assert finding.first_step == computed(step, finding.current)[0]
-    if finding.look_at:
+    if finding.step.changes:
         assert finding.first_action is not None
         assert finding.first_action.option in finding.look_at
-        assert finding.first_action.option in finding.first_step
+        assert finding.first_action.option in finding.step.text
     else:
         assert finding.first_action is None
+        assert finding.step.text in FIRST_STEPS[code] or "check " in finding.step.text
 
 
 def test_the_document_has_the_first_step(tmp_path: Path) -> None:
@@ -153,7 +211,7 @@ def test_the_document_has_the_first_step(tmp_path: Path) -> None:
     path.write_text(TEXTS["few-memtables"])
     log_ = inspect_path(path)
     for finding, told in zip(log_.findings, inspection_document(log_)["findings"], strict=True):
-        assert told["first_step"] == finding.first_step
+        assert told["first_step"] == finding.step.text
 
 
 @pytest.mark.parametrize("version", ["5.18.3", "6.0.1", "9.6.1"])
@@ -304,3 +362,54 @@ def test_a_step_about_ttl_stays_away_where_the_style_is_unknown(tmp_path: Path) 
     first = the(tmp_path, "tombstones", text).first_action
     assert first is not None
     assert first.option == "iterate_upper_bound"
+
+
+@pytest.mark.parametrize(
+    ("code", "option", "present"),
+    [
+        ("table-cache", "max_open_files", "-1"),
+        ("hits-only-filter", "optimize_filters_for_hits", "0"),
+    ],
+)
+def test_an_option_that_has_its_value_already_is_only_checked(
+    code: str, option: str, present: str, tmp_path: Path
+) -> None:
+    log_ = with_value(planted_log(code, tmp_path), option, present)
+    finding = next(finding for finding in planted_log(code, tmp_path).findings
+                   if finding.code == code)  # fmt: skip
+    found = with_step(finding, log_)
+    assert found.step.changes == ()
+    assert found.first_action is None
+    assert lines_to_apply(found, log_) == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("few-memtables", Line('db->SetOptions({{"max_write_buffer_number", "4"}})')),
+        ("no-readahead", Line('db->SetDBOptions({{"compaction_readahead_size", "2097152"}})')),
+        ("fifo-merges-ttl", Line(
+            'db->SetOptions({{"compaction_options_fifo", "{allow_compaction=false;}"}})')),
+        ("metadata-misses", Line("cache->SetCapacity(67108864)")),
+        ("wal-not-recycled", Line("recycle_log_file_num=0", "the OPTIONS file, [DBOptions]")),
+        ("low-wal-limit", Line("SET GLOBAL rocksdb_max_total_wal_size = 134217728")),
+        ("wal-off", Line("SET GLOBAL rocksdb_write_disable_wal = false")),
+        ("tikv-sync-log", Line("raftstore.sync-log = true", "tikv.toml")),
+    ],
+)  # fmt: skip
+def test_line_to_apply_is_that_of_the_program(code: str, line: Line, tmp_path: Path) -> None:
+    log_ = planted_log(code, tmp_path)
+    finding = next(finding for finding in log_.findings if finding.code == code)
+    assert lines_to_apply(finding, log_) == (line,)
+
+
+@pytest.mark.parametrize("code", sorted(codes()))
+def test_the_document_says_cause_step_call_cost_and_check(code: str, tmp_path: Path) -> None:
+    log_ = planted_log(code, tmp_path)
+    documents = inspection_document(log_)["findings"]
+    document = next(one for one in documents if one["code"] == code)
+    assert document["do"] == document["first_step"]
+    assert document["evidence"] in document["cause"]
+    assert document["check"]
+    is_change = any(act["direction"] for act in document["actions"])
+    assert (document["apply"] is not None) == (document["cost"] is not None) == is_change

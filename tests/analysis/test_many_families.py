@@ -157,7 +157,7 @@ def test_stalls_are_counted_by_family(tmp_path: Path, form: str | None) -> None:
     assert {name: one.stalls for name, one in sums(found).items()} == {"default": 1, "users": 60}
     noisy = [finding for finding in found.findings if finding.code == "noisy-family"]
     assert [finding.family for finding in noisy] == ["users"]
-    stalled = [finding for finding in found.findings if "users 60" in finding.evidence]
+    stalled = [finding for finding in found.findings if "users 60" in finding.context]
     assert stalled
     assert {finding.family for finding in stalled} == {"users"}
 

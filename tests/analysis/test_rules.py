@@ -387,7 +387,7 @@ def test_slow_jobs_have_three_possible_causes_and_a_way_to_tell(code: str, tmp_p
     finding = next(one for one in inspect_path(tmp_path / "LOG").findings if one.code == code)
     causes = {"device", "limiter", "CPU"}
     assert causes <= set(re.findall(r"\w+", finding.evidence))
-    assert {"device", "CPU"} <= set(re.findall(r"\w+", finding.first_step))
+    assert {"device", "CPU"} <= set(re.findall(r"\w+", finding.step.text))
     assert {"io", "cpu"} <= set(re.findall(r"/proc/pressure/(\w+)", finding.evidence))
 
 

@@ -17,17 +17,21 @@ from lsmtune.report.text.inspect_families import (
 from lsmtune.report.text.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
+    changed_rows,
     changed_text,
     compared_facts,
-    costs_text,
-    default_text,
+    contexts,
     defaults_text,
     facts,
+    finding_rows,
+    given_rows,
     heading,
     level_periods,
     level_rows,
     needed_lines,
     needed_text,
+    next_commands,
+    period_of_all,
     stall_rows,
     title_text,
     unread_text,
@@ -70,16 +74,14 @@ def _findings(log: Inspection, *, verbose: bool) -> Iterator[str]:
         yield from paragraph(unread_text(log))
     if log.is_refused:
         return
+    for context in contexts(log):
+        yield from paragraph(context)
     yield from paragraph(verdict_text(log))
     for place, finding in enumerate(log.findings, start=1):
         title = f"{place}. {title_text(finding)} [{finding.code}]"
         yield from paragraph(title, hanging=3)
-        yield from paragraph(finding.evidence, indent=3)
-        yield from paragraph(f"try first: {finding.first_step}", 3, hanging=2)
-        if costs := costs_text(finding, log.version):
-            yield from paragraph(costs, 3, hanging=2)
-        if finding.look_at:
-            yield from paragraph(f"options to check: {', '.join(finding.look_at)}", 3, hanging=2)
+        for label, text in finding_rows(finding, log):
+            yield from paragraph(f"{label}: {text}", 3, hanging=2)
     if log.findings:
         yield "docs/findings.md explains each name in [brackets]."
     if not verbose:
@@ -113,7 +115,7 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield from table_lines(heads, rows, indent=2)
     if stalled := stall_rows(log):
         yield ""
-        yield "longest possible time of write stalls, by cause:"
+        yield f"longest possible time of write stalls{period_of_all(log)}, by cause:"
         columns = [
             Column("cause", at_least=24), Column("time", right=True), Column("share", right=True),
         ]  # fmt: skip
@@ -124,6 +126,10 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield "notes:"
         for fault in log.incomplete:
             yield from paragraph(fault, indent=2, hanging=2)
+    if following := next_commands(log):
+        yield ""
+        yield "Next: try other options on a copy of this workload:"
+        yield from (f"  {command}" for command in following)
 
 
 def _options(log: Inspection) -> Iterator[str]:
@@ -133,12 +139,11 @@ def _options(log: Inspection) -> Iterator[str]:
         for heading_of_group, changes in option_groups(log):
             if heading_of_group is not None:
                 yield from paragraph(f"{heading_of_group}:", indent=2, hanging=2)
-            changed = [(n, c.value, default_text(c)) for n, c in changes.items()]
-            yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
+            yield from table_lines(_OPTION_COLUMNS, changed_rows(changes), indent=2)
     if log.options_given:
         yield ""
         yield "options that the file sets:"
-        yield from table_lines(_OPTION_COLUMNS[:2], [*log.options_given.items()], indent=2)
+        yield from table_lines(_OPTION_COLUMNS[:2], given_rows(log), indent=2)
 
 
 def _in_columns(logs: Sequence[Inspection]) -> Iterator[str]:

@@ -11,8 +11,10 @@ from pydantic import BaseModel, ConfigDict
 
 from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.knob_files import rocksdb_knobs
+from lsmtune.knobs.types import Knob
 
 _FILE = "advice.toml"
+_CACHE = "block_cache"
 _OLDEST = "6.0"
 """The oldest version that the catalogue knows: it stands for all older ones."""
 
@@ -23,7 +25,8 @@ Direction = Literal["higher", "lower", "true", "false"]
 class _Advice(BaseModel):
     """The cost of an option, one for all directions or one per direction.
 
-    `apply` and `since` are set only where the catalogue lacks the option.
+    `apply`, `since` and `unit` are set only where the catalogue lacks the option.
+    `call` sets an option for which `apply` is `call`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -31,6 +34,8 @@ class _Advice(BaseModel):
     cost: str | dict[Direction, str]
     apply: Literal["online", "restart", "call"] | None = None
     since: str | None = None
+    call: str | None = None
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +66,53 @@ def action(option: str, direction: Direction | None = None) -> Action:
 
 
 @cache
+def unit_of(option: str) -> str:
+    """Return the unit of an option: `bytes`, `bytes/s`, `s`, or "" for a plain number.
+
+    The option has RocksDB's name, or the name that texts have for it.
+    """
+    if option == name_in_texts(_CACHE):
+        return unit_of(_CACHE)
+    knob = _knob(option)
+    own = next((advice.unit for advice in _advices() if advice.name == option), "")
+    return own if knob is None else knob.unit
+
+
+@cache
+def call_of(option: str) -> str | None:
+    """Return the words that set an option in a program, with a place for `{value}`.
+
+    None for an option that SetOptions or an OPTIONS file sets.
+    """
+    return next((advice.call for advice in _advices() if advice.name == option), None)
+
+
+@cache
+def name_in_texts(option: str) -> str:
+    """Return the name under which a LOG or an OPTIONS file has the value of an option.
+
+    A field of a structure has the name of the structure before it.
+    """
+    knob = _knob(option)
+    if option == _CACHE:
+        return f"{_CACHE}_capacity"
+    place = None if knob is None else knob.option
+    return option if place is None or place.field is None else f"{place.key}.{place.field}"
+
+
+@cache
 def _actions() -> dict[tuple[str, Direction | None], Action]:
-    text = files("lsmtune.knobs").joinpath("catalogue", _FILE).read_text(encoding="utf-8")
     return {
         (action.option, direction): action
-        for advice in (_Advice(**entry) for entry in tomllib.loads(text)["option"])
+        for advice in _advices()
         for direction, action in _by_direction(advice)
     }
+
+
+@cache
+def _advices() -> tuple[_Advice, ...]:
+    text = files("lsmtune.knobs.catalogue").joinpath(_FILE).read_text(encoding="utf-8")
+    return tuple(_Advice(**entry) for entry in tomllib.loads(text)["option"])
 
 
 def _by_direction(advice: _Advice) -> Iterator[tuple[Direction | None, Action]]:
@@ -88,10 +133,18 @@ def _by_direction(advice: _Advice) -> Iterator[tuple[Direction | None, Action]]:
 
 def _of_catalogue(name: str) -> tuple[Literal["online", "restart"], str]:
     """How to apply an option, and since when there is one, from its knob."""
+    knob = _knob(name)
+    if knob is None:
+        raise KeyError(f"the catalogue has no option {name}")
+    return knob.apply, knob.since
+
+
+def _knob(name: str) -> Knob | None:
+    """Return the knob of an option by its own name or RocksDB's; None where there is none."""
     for knob in rocksdb_knobs():
         option = knob.option
         if knob.name == name or (
-            option is not None and option.field is None and option.key == name
+            option is not None and ".".join(filter(None, (option.key, option.field))) == name
         ):
-            return knob.apply, knob.since
-    raise KeyError(f"the catalogue has no option {name}")
+            return knob
+    return None

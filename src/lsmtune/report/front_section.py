@@ -8,8 +8,8 @@ from typing import Any
 
 from lsmtune.report.canvas import Chart, Key, Shape, marker, picture, ratio_axis
 from lsmtune.report.front import Front, Pick, PickedMetric, Place
-from lsmtune.report.markup import Html, code, element, join, section, table
-from lsmtune.report.sections import command, measured_text, options_table
+from lsmtune.report.markup import Html, code, command, element, join, section, table
+from lsmtune.report.sections import measured_text, options_table
 from lsmtune.report.text.words import TIMES, number, unit_text
 
 _ALIKE = 0.05

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from lsmtune.analysis.inspect.applying import Line, lines_to_apply
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.report.canvas import picture
 from lsmtune.report.inspect_plots import (
@@ -19,10 +20,11 @@ from lsmtune.report.inspect_plots import (
     stall_plot,
     totals_plot,
     undrawn,
+    written_per_byte,
     written_plot,
 )
 from lsmtune.report.inspect_sections import families_section, given_section, options_section
-from lsmtune.report.markup import Html, code, codes, element, folded, items, join, section, table
+from lsmtune.report.markup import Html, code, command, element, folded, items, join, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.text.inspect_families import has_several
@@ -31,13 +33,16 @@ from lsmtune.report.text.inspect_words import (
     UNKNOWN,
     changed_text,
     compared_facts,
-    costs_text,
+    contexts,
     facts,
+    finding_rows,
     heading,
     level_periods,
     level_rows,
     needed_lines,
     needed_text,
+    next_commands,
+    period_of_all,
     short_names,
     stall_rows,
     title_text,
@@ -128,6 +133,7 @@ def _folded_log(log: Inspection, prefix: str, bars: int) -> Html:
     return section(
         f"{log.name}: {heading(log)}",
         _headline(log),
+        _contexts(log),
         *(_evidence(finding, log) for finding in log.findings[:1]),
         folded("Findings, charts and tables of this LOG", *_first_chart(log, prefix, bars),
                *_details(log, prefix, bars)),
@@ -139,26 +145,36 @@ def _header(log: Inspection) -> Html:
         "header",
         element("p", f"{log.name}: {heading(log)}", class_="topic"),
         element("h1", _headline(log)),
+        _contexts(log),
         *(_evidence(finding, log) for finding in log.findings[:1]),
         *_first_chart(log, "log1", MAX_BARS),
     )
 
 
 def _evidence(finding: Finding, log: Inspection) -> Html:
-    text = finding.evidence.rstrip(".")
-    parts = [element("p", f"{text[:1].upper()}{text[1:]}.")]
-    parts.append(element("p", element("strong", "Try first: "), *_with_codes(finding), "."))
-    if costs := costs_text(finding, log.version):
-        parts.append(element("p", f"{costs[0].upper()}{costs[1:]}."))
-    if finding.look_at:
-        parts.append(element("p", "Options to check: ", *codes(finding.look_at), "."))
-    return join(parts)
+    """Return what a finding says as a list: from the cause to the check."""
+    rows = []
+    for label, text in finding_rows(finding, log):
+        shown = [_with_codes(text)]
+        if label == "apply":
+            shown = [_line(line) for line in lines_to_apply(finding, log)]
+        rows.append(element("div", element("dt", label.capitalize()), element("dd", *shown)))
+    return element("dl", *rows, class_="answers")
 
 
-def _with_codes(finding: Finding) -> Iterator[str]:
-    """Give the parts of the first step, with the names of its options as they are typed."""
-    for index, part in enumerate(_NAME.split(finding.first_step)):
-        yield code(part) if index % 2 else part
+def _line(line: Line) -> Html:
+    """Return a call or a line of a file with a button that copies it."""
+    where = f"In {line.file}; needs a restart:" if line.file else "At run time, no restart:"
+    return join([element("p", where), command(line.text)])
+
+
+def _with_codes(text: str) -> Html:
+    """Return a text with the names of its options as they are typed."""
+    return element("p", *(code(p) if n % 2 else p for n, p in enumerate(_NAME.split(text))))
+
+
+def _contexts(log: Inspection) -> Html:
+    return join(element("p", text) for text in contexts(log))
 
 
 def _first_chart(log: Inspection, prefix: str, bars: int) -> list[Html]:
@@ -195,6 +211,10 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
         yield options_section(log)
     if log.options_given:
         yield given_section(log)
+    if (following := next_commands(log)) is not None:
+        yield section(
+            "Next", "Try other options on a copy of this workload", *map(command, following)
+        )
     if log.needed:
         yield section(
             "Data for more rules", needed_text(log).capitalize(), items(needed_lines(log, "below")),
@@ -328,8 +348,12 @@ def _levels_section(log: Inspection, prefix: str) -> Html:
 
 
 def _levels_title(log: Inspection) -> str:
-    amplification = log.totals.write_amp
-    return f"Write amplification: {UNKNOWN if amplification is None else number(amplification)}"
+    """Return the write amplification in the period of the bytes of the levels."""
+    amplification, period = written_per_byte(log), period_of_all(log)
+    if amplification is None or any(level.is_rough for level in log.levels):
+        amplification, period = log.totals.write_amp, ""
+    known = UNKNOWN if amplification is None else number(amplification)
+    return f"Write amplification{period}: {known}"
 
 
 def _level_chart(log: Inspection, prefix: str) -> list[Html]:

@@ -209,6 +209,18 @@ def written_plot(log: Inspection) -> Chart:
     return chart
 
 
+def written_per_byte(log: Inspection) -> float | None:
+    """Return the bytes that `written_plot` shows in all, per byte of the clients; None if unknown.
+
+    None where the levels of other column families are not drawn.
+    """
+    levels = [level for level in log.levels if level.family == log.main_family]
+    ingest = _clients_bytes(log, levels)
+    if not ingest or len(levels) < len(log.levels):
+        return None
+    return sum(level.write_bytes or 0 for level in levels) / ingest
+
+
 def _clients_bytes(log: Inspection, levels: Sequence[LevelLine]) -> int | None:
     """Return the bytes of clients in the period of the levels' bytes, None if unknown."""
     if any(level.is_rough for level in levels):

@@ -9,7 +9,7 @@ from lsmtune.report.text.inspect_families import (
     option_groups,
     other_families,
 )
-from lsmtune.report.text.inspect_words import default_text, defaults_text
+from lsmtune.report.text.inspect_words import changed_rows, defaults_text, given_rows
 from lsmtune.report.text.words import counted, unbroken
 
 
@@ -32,7 +32,7 @@ def options_section(log: Inspection) -> Html:
         table(
             f"Changed options {heading or ''}".rstrip(),
             ("option", "value", "default"),
-            [[code(name), change.value, default_text(change)] for name, change in changes.items()],
+            [[code(name), *values] for name, *values in changed_rows(changes)],
         )
         for heading, changes in groups
     ]
@@ -43,6 +43,6 @@ def options_section(log: Inspection) -> Html:
 
 def given_section(log: Inspection) -> Html:
     """Return the options of a file whose version is unknown as a section of a page."""
-    rows = [(code(name), value) for name, value in log.options_given.items()]
+    rows = [(code(name), value) for name, value in given_rows(log)]
     title = f"{counted(len(rows), 'option')} in the {log.kind}"
     return section("Options", title, table("Options of the file", ("option", "value"), rows))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
+from lsmtune.analysis.inspect.first_steps import FirstStep
 from lsmtune.analysis.inspect.inspection import ChangedOption, Finding, Inspection, LevelLine
 from lsmtune.metrics.log_jobs import Job
 from lsmtune.metrics.log_stalls import Stall
@@ -21,6 +22,8 @@ def tables(logs: Sequence[Inspection]) -> Iterator[tuple[str, str]]:
 
 
 def _cell(value: Any) -> Any:
+    if isinstance(value, FirstStep):
+        return value.text
     if isinstance(value, (tuple, list)):
         return " ".join(map(str, value))
     return value

@@ -32,6 +32,16 @@ def code(name: str) -> Html:
     return element("code", Html(escape(name).replace("_", "_<wbr>")))
 
 
+def command(text: str) -> Html:
+    """Return a command with a button that copies it; a long one scrolls."""
+    return element(
+        "p",
+        element("code", text, tabindex="0"),
+        element("button", "Copy", type="button"),
+        class_="command",
+    )
+
+
 def codes(names: Iterable[str]) -> list[str]:
     """Return names as they are typed, with commas between them."""
     parts: list[str] = []

@@ -17,7 +17,7 @@ from lsmtune.report.figures import (
     Measured,
     Options,
 )
-from lsmtune.report.markup import Html, code, details, element, join, section, table
+from lsmtune.report.markup import Html, code, command, details, element, join, section, table
 from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, levels_plot
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.text.changed_options import OptionRow
@@ -104,16 +104,6 @@ def _step(step: StepText) -> Html:
     text = element("p", *(code(part) if n % 2 else part for n, part in enumerate(parts)))
     shown = step.command or step.flags
     return text if shown is None else join([text, command(shown)])
-
-
-def command(text: str) -> Html:
-    """Return a command with a button that copies it; a long one scrolls."""
-    return element(
-        "p",
-        element("code", text, tabindex="0"),
-        element("button", "Copy", type="button"),
-        class_="command",
-    )
 
 
 def facts_section(facts: Iterable[Fact]) -> Html:

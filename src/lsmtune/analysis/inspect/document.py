@@ -1,19 +1,13 @@
 """What a LOG says as one JSON document; null where the LOG does not tell."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from lsmtune.analysis.inspect.first_steps import direction, first_step
+from lsmtune.analysis.inspect.applying import lines_to_apply
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.knobs.advice import Direction
 
-_WAYS: Mapping[Direction, str] = {
-    "higher": "raise", "lower": "lower", "true": "set", "false": "set",
-}  # fmt: skip
-
-_INNER = ("current", "steps")
+_INNER = ("current", "step")
 """Fields of a finding that the document has in its first step and its actions."""
 
 
@@ -55,7 +49,7 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
             if totals.compactions is not None
             else None,
         },
-        "findings": [_finding(finding) for finding in log.findings],
+        "findings": [_finding(finding, log) for finding in log.findings],
         "facts": [{**asdict(fact), "unit": fact.unit} for fact in log.facts],
         "incomplete": list(log.incomplete),
         "needed": list(log.needed),
@@ -64,20 +58,27 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, log: Inspection) -> dict[str, Any]:
     told = {key: value for key, value in asdict(finding).items() if key not in _INNER}
     actions = [{**asdict(action), **_change(finding, action.option)} for action in finding.actions]
-    return {**told, "first_step": finding.first_step, "actions": actions}
+    first = finding.first_action
+    return {
+        **told,
+        "cause": f"{finding.title}. {finding.evidence}",
+        "do": finding.step.text,
+        "apply": "; ".join(map(str, lines_to_apply(finding, log))) or None,
+        "cost": None if first is None else first.cost,
+        "first_step": finding.step.text,
+        "actions": actions,
+    }
 
 
 def _change(finding: Finding, option: str) -> dict[str, str | None]:
-    """Return direction and values of an option; the first step gives only one of them a new one."""
-    change = finding.change
-    if change is not None and change.option == option:
-        return {"direction": change.direction, "from": change.before, "to": change.after}
-    step, named = first_step(finding.steps, finding.look_at)
-    way = _WAYS[direction(step)] if named == option else None
-    return {"direction": way, "from": finding.current.get(option), "to": None}
+    """Return direction and values of an option; most options are only there to be checked."""
+    for change in finding.step.changes:
+        if change.option == option:
+            return {"direction": change.direction, "from": change.before, "to": change.after}
+    return {"direction": None, "from": finding.current.get(option), "to": None}
 
 
 def _nothing_flushed(log: Inspection) -> bool | None:

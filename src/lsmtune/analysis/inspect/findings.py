@@ -10,9 +10,13 @@ from importlib import import_module
 from pathlib import Path
 
 from lsmtune.analysis.inspect.facts import Fact
-from lsmtune.analysis.inspect.first_steps import options_of
+from lsmtune.analysis.inspect.first_steps import Step, first_step, options_of
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, Verdict
-from lsmtune.analysis.inspect.rule import Rule
+from lsmtune.analysis.inspect.rule import Rule, number_or_default
+from lsmtune.knobs.advice import name_in_texts
+from lsmtune.knobs.defaults import is_address
+from lsmtune.knobs.families import FAMILY_SECTIONS
+from lsmtune.knobs.option_names import section_of
 from lsmtune.metrics.log_notices import Notices
 
 _FILES = Path(__file__).with_name("rules").glob("[a-z]*.py")
@@ -24,12 +28,17 @@ _MODULES = sorted(
 RULES: tuple[Rule, ...] = tuple(rule for module in _MODULES for rule in module.RULES)
 """The rules of all files in `rules/`."""
 
-FIRST_STEPS: Mapping[str, tuple[str, ...]] = {
-    code: (steps,) if isinstance(steps, str) else steps
+FIRST_STEPS: Mapping[str, tuple[Step | str, ...]] = {
+    code: steps if isinstance(steps, tuple) else (steps,)
     for module in _MODULES
     for code, steps in module.FIRST_STEPS.items()
 }
 """The first steps for each code of a finding."""
+
+_CHECKS: Mapping[str, str] = {
+    code: check for module in _MODULES for code, check in getattr(module, "CHECKS", {}).items()
+}
+_USUAL_CHECK = "lsmtune inspect does not report {}"
 
 NOTICES: Notices = {
     name: mark for module in _MODULES for name, mark in getattr(module, "NOTICES", {}).items()
@@ -63,20 +72,33 @@ def _found(rule: Rule, log: Inspection) -> Iterator[Finding]:
         found = [finding for finding in rule.find(log) if finding.weight >= _LEAST_WEIGHT]
     doubts = "".join(f" {_doubt(*pair)}" for pair in disputed)
     for finding in found:
-        steps = FIRST_STEPS[finding.code]
-        current = {
-            name: value
-            for name in options_of(steps, finding.look_at)
-            if (value := _option(log, name, finding.family)) is not None
-        }
-        evidence = f"{finding.evidence}{doubts}"
-        yield replace(finding, evidence=evidence, current=current, steps=steps)
+        yield with_step(replace(finding, evidence=f"{finding.evidence}{doubts}"), log)
 
 
-def _option(log: Inspection, name: str, family: str | None) -> str | None:
-    """Return an option of the family of a finding, else of the store or its main family."""
-    own = None if family is None else log.family_option(family, name)
-    return log.option(name) if own is None else own
+def with_step(finding: Finding, log: Inspection) -> Finding:
+    """Return a finding with its first step, and with the values of its options."""
+    steps, family = FIRST_STEPS[finding.code], finding.family or log.main_family
+    current = {
+        name: value
+        for name in options_of(steps, finding.look_at)
+        if (value := _written(log, name, family)) is not None
+    }
+    step = first_step(steps, finding.look_at, current, log, family)
+    check = finding.check or _CHECKS.get(finding.code, _USUAL_CHECK.format(finding.code))
+    return replace(finding, current=current, step=step, check=check)
+
+
+def _written(log: Inspection, option: str, family: str) -> str | None:
+    """Return an option as the text has it, of a column family, else of the store.
+
+    RocksDB's default counts where a file leaves out an option of a column family.
+    """
+    name = name_in_texts(option)
+    own, store = (log.options.get(scope, {}).get(name) for scope in (family, ""))
+    value = store if own is None else own
+    if value is None and section_of(name) in FAMILY_SECTIONS:
+        value = f"{default:.15g}" if (default := number_or_default(log, family, name)) else None
+    return None if value is None or is_address(value) else value
 
 
 def _doubt(used: Fact, other: Fact) -> str:

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
-from lsmtune.analysis.inspect.computed_steps import Change, computed
 from lsmtune.analysis.inspect.facts import Facts
-from lsmtune.analysis.inspect.first_steps import direction, first_step
+from lsmtune.analysis.inspect.first_steps import FirstStep
 from lsmtune.knobs.advice import Action, action
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import CompactionTable
@@ -145,7 +144,8 @@ class Finding:
     `family` is the column family, or None if it concerns the whole database.
     `weight` in [0, 1] orders findings: the share of the load that it concerns times how likely
     these options are the cause. `current` has the values of the options, as far as the text has
-    them. `steps` are the first steps for the code, one of which fits this finding.
+    them. `step` is what to try first, and `check` says which number shows in the next text that it
+    helped. `context` is a sentence that several findings share.
     """
 
     code: str
@@ -155,7 +155,9 @@ class Finding:
     weight: float
     family: str | None = None
     current: Mapping[str, str] = field(default_factory=dict)
-    steps: tuple[str, ...] = ()
+    step: FirstStep = field(default_factory=FirstStep)
+    check: str = ""
+    context: str = ""
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -163,20 +165,10 @@ class Finding:
         return tuple(action(option) for option in self.look_at)
 
     @property
-    def first_step(self) -> str:
-        """What to try first, with old and new value where the text has the old one."""
-        return computed(first_step(self.steps, self.look_at)[0], self.current)[0]
-
-    @property
-    def change(self) -> Change | None:
-        """The change that the first step makes; None if its values are unknown."""
-        return computed(first_step(self.steps, self.look_at)[0], self.current)[1]
-
-    @property
     def first_action(self) -> Action | None:
         """What the first step costs, and whether it works online; None if it sets no option."""
-        step, option = first_step(self.steps, self.look_at)
-        return None if option is None else action(option, direction(step))
+        changes = self.step.changes
+        return action(changes[0].option, self.step.cost) if changes else None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

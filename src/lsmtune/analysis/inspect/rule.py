@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import Need
 from lsmtune.knobs.defaults import defaults_of, known_versions, version_number
@@ -22,14 +23,16 @@ WAITS_UNKNOWN = (
     "names the device or the CPU. If both are low, check the rate limiter."
 )
 """End of the evidence for jobs that take long: three causes, and how to tell them apart."""
-FirstSteps = Mapping[str, str | tuple[str, ...]]
+FirstSteps = Mapping[str, Step | str | tuple[Step | str, ...]]
 """What to try first, for each code of a finding: one step, or one for each option to start with.
 
-The docstring of `rules/__init__.py` says what a step is.
+A text is a step that changes no option.
 """
+STALLS_FALL = "writes stall less of the time"
+"""How to see that a step against write stalls helped."""
 MORE_JOBS = (
-    "raise max_background_jobs to 4; if it is 4 or more, double it",
-    "raise max_background_compactions to 4; if it is 4 or more, double it",
+    Step("raise", "max_background_jobs", 4),  # at 2, only one compaction runs
+    Step("raise", "max_background_compactions", 2),
 )
 """Steps for more compactions at the same time: `jobs_option` says which of both counts."""
 _TRIGGERS = {

@@ -1,9 +1,12 @@
 """Contents of a LOG in words and rows, for the terminal and the page."""
 
+import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
+from lsmtune.analysis.inspect.applying import lines_to_apply
+from lsmtune.analysis.inspect.first_steps import value_text
 from lsmtune.analysis.inspect.inspection import (
     ChangedOption,
     Finding,
@@ -12,6 +15,7 @@ from lsmtune.analysis.inspect.inspection import (
     Period,
     covered_s,
 )
+from lsmtune.knobs.advice import unit_of
 from lsmtune.knobs.defaults import nearest_version
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.log_stalls import SeenFiles
@@ -31,9 +35,6 @@ _WITHOUT_VERSION = (
 _SOURCES = {
     "tickers": "exact, from counters", "events": "exact, from events",
     "cumulative": "from rounded sums", "table": "from the table's sum", None: "unknown source",
-}  # fmt: skip
-_PERIODS = {
-    "until_last_dump": "until the last dump", "log": "in the LOG", "since_start": "since the start",
 }  # fmt: skip
 _OF_A_RUN = (
     ("micros_per_op", "time per operation", "µs"),
@@ -78,8 +79,27 @@ def title_text(finding: Finding) -> str:
     return finding.title if finding.family is None else f"{finding.title} (in {finding.family})"
 
 
+def contexts(log: Inspection) -> list[str]:
+    """Return the sentences that several findings share, each once."""
+    return [text for text in dict.fromkeys(one.context for one in log.findings) if text]
+
+
+def finding_rows(finding: Finding, log: Inspection) -> list[tuple[str, str]]:
+    """Return what a finding says, a label and a text each: from the cause to the check."""
+    others = [name for name in finding.look_at if name not in finding.step.text]
+    rows = [
+        ("cause", finding.evidence),
+        ("do", finding.step.text),
+        ("apply", "; ".join(map(str, lines_to_apply(finding, log)))),
+        ("cost", costs_text(finding, log.version)),
+        ("check", f"in the {'next' if log.as_run is None else 'new'} {log.kind}: {finding.check}"),
+        ("see also", ", ".join(others)),
+    ]
+    return [(label, text) for label, text in rows if text]
+
+
 def costs_text(finding: Finding, version: str | None) -> str | None:
-    """Return what the first step costs, and whether it works online; None if it sets no option.
+    """Return what the first step costs; None if it sets no option.
 
     It says which version is needed if `version` lacks the option.
     """
@@ -87,8 +107,16 @@ def costs_text(finding: Finding, version: str | None) -> str | None:
     if first is None:
         return None
     newer = f"; needs RocksDB {first.since}" if version and not first.is_in(version) else ""
-    restart = "no restart" if first.online else "needs a restart"
-    return f"cost: {first.cost} ({restart}{newer})"
+    return f"{first.cost}{newer}"
+
+
+def next_commands(log: Inspection) -> list[str] | None:
+    """Return the commands that try options on a copy; None where no study can be written."""
+    has_options = log.kind == "LOG" and log.option("write_buffer_size") is not None
+    if not log.findings or not has_options or log.extent.nothing_ran or log.name == "-":
+        return None
+    file = "store.toml"
+    return [f"lsmtune inspect {shlex.quote(log.name)} --to-study {file}", f"lsmtune tune {file}"]
 
 
 def needed_text(log: Inspection) -> str:
@@ -130,7 +158,7 @@ def short_names(logs: Sequence[Inspection]) -> list[str]:
 
 def facts(log: Inspection) -> list[tuple[str, str]]:
     """Return workload and totals, a label and a text each."""
-    return [*_load_facts(log), *_total_facts(log), *_result_facts(log)]
+    return [*_period_facts(log), *_load_facts(log), *_total_facts(log), *_result_facts(log)]
 
 
 def compared_facts(logs: Sequence[Inspection]) -> list[list[str]]:
@@ -138,6 +166,29 @@ def compared_facts(logs: Sequence[Inspection]) -> list[list[str]]:
     columns = [dict(facts(log)) for log in logs]
     labels = dict.fromkeys(label for column in columns for label in column)
     return [[label, *(column.get(label, UNKNOWN) for column in columns)] for label in labels]
+
+
+def period_of_all(log: Inspection) -> str:
+    """Return the words for numbers of the whole LOG, if others end at its last dump; else ""."""
+    return " in the whole LOG" if _until_last_dump_s(log) is not None else ""
+
+
+def _until_last_dump_s(log: Inspection) -> float | None:
+    """Return the time from the opening to the last dump; None if the LOG has no such dump."""
+    return log.load.span_s if log.kind == "LOG" and log.dumps and log.span_s else None
+
+
+def _period_facts(log: Inspection) -> list[tuple[str, str]]:
+    if "since_start" in (log.totals.clients_period, log.totals.jobs_period):
+        span_s = log.load.span_s
+        told = "" if span_s is None else f", {format_duration(span_s)}"
+        return [("period of the numbers", f"since the program started{told}")]
+    until_s = _until_last_dump_s(log)
+    if until_s is None:
+        return []
+    whole = format_duration(log.span_s or 0.0)
+    told = f"from the opening to the last dump, {format_duration(until_s)}; whole LOG: {whole}"
+    return [("period of the numbers", told)]
 
 
 def _load_facts(log: Inspection) -> list[tuple[str, str]]:
@@ -182,8 +233,8 @@ def _total_facts(log: Inspection) -> list[tuple[str, str]]:
     exact = "" if totals.write_amp is None else f" ({_SOURCES[totals.write_amp_from]})"
     return [
         ("written by clients", _written_by_clients(log)),
-        ("flushed", _of_period(totals.flush_write_bytes, totals.jobs_period)),
-        ("compacted", _of_period(totals.compact_write_bytes, totals.jobs_period)),
+        ("flushed", _of_period(log, totals.flush_write_bytes, totals.jobs_period)),
+        ("compacted", _of_period(log, totals.compact_write_bytes, totals.jobs_period)),
         ("write amplification", _value(totals.write_amp, "ratio") + exact),
         ("W-Amp (table)", _value(totals.w_amp_table, "per flushed byte")),
         ("writes stalled", _stalled(log)),
@@ -206,8 +257,8 @@ def _written_by_clients(log: Inspection) -> str:
     """Return the bytes of the clients, or the bound of what RocksDB prints as 0.00 GB."""
     totals = log.totals
     if totals.ingest_bytes is None and totals.ingest_below_bytes is not None:
-        return f"< {totals.ingest_below_bytes / MIB:.0f} MiB until the last dump"
-    return _of_period(totals.ingest_bytes, totals.clients_period)
+        return f"< {totals.ingest_below_bytes / MIB:.0f} MiB"
+    return _of_period(log, totals.ingest_bytes, totals.clients_period)
 
 
 def _of_family(family: str, log: Inspection) -> str:
@@ -219,9 +270,9 @@ def _seen(seen: SeenFiles) -> str:
     return f"{seen.last:,} in the newest of {times}, at most {seen.most:,}"
 
 
-def _of_period(size_bytes: int | None, period: Period | None) -> str:
+def _of_period(log: Inspection, size_bytes: int | None, period: Period | None) -> str:
     text = _value(size_bytes, "bytes")
-    return text if size_bytes is None or period is None else f"{text} {_PERIODS[period]}"
+    return text if size_bytes is None or period != "log" else f"{text}{period_of_all(log)}"
 
 
 def level_periods(log: Inspection) -> str | None:
@@ -250,15 +301,16 @@ def _compactions(log: Inspection) -> str:
     took = f"{totals.compactions}, time {UNKNOWN}"
     if totals.compaction_s is not None:
         took = f"{totals.compactions} in {format_duration(totals.compaction_s)}"
+    took += period_of_all(log)
     return f"{took}: {listed}" if listed else took
 
 
 def changed_text(log: Inspection, name: str) -> str:
     """Return the value of an option that at least one LOG has changed, or one file sets."""
     if name in log.options_changed:
-        return log.options_changed[name].value
+        return option_text(name, log.options_changed[name].value)
     if log.options_given:
-        return log.options_given.get(name, "not set")
+        return option_text(name, log.options_given.get(name, "not set"))
     scopes = [log.options.get("", {}), *(log.options[family] for family in log.families)]
     known = any(name.rpartition(".")[2] in scope or name in scope for scope in scopes)
     return "default" if known else UNKNOWN
@@ -269,9 +321,27 @@ def defaults_text(log: Inspection) -> str:
     return f"the defaults of RocksDB {nearest_version(log.version or '')}"
 
 
-def default_text(change: ChangedOption) -> str:
-    """Return the default of an option."""
-    return UNKNOWN if change.default is None else change.default
+def changed_rows(changes: Mapping[str, ChangedOption]) -> list[tuple[str, str, str]]:
+    """Return options that are not at their defaults: the name, the value and the default."""
+    return [
+        (
+            name,
+            option_text(name, change.value),
+            UNKNOWN if change.default is None else option_text(name, change.default),
+        )
+        for name, change in changes.items()
+    ]
+
+
+def given_rows(log: Inspection) -> list[tuple[str, str]]:
+    """Return the options that a file of an unknown version sets, a name and a value each."""
+    return [(name, option_text(name, value)) for name, value in log.options_given.items()]
+
+
+def option_text(name: str, text: str) -> str:
+    """Return a value of an option with its unit; `name` may begin with a column family."""
+    own = next((part for part in (name, name.partition(".")[2]) if unit_of(part)), name)
+    return value_text(own, text)
 
 
 def stall_rows(log: Inspection) -> list[tuple[str, str, str]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step, whole_mib
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import BLOBS, EVENTS, OPTIONS
 from lsmtune.analysis.inspect.rule import OFF, ON, FirstSteps, Rule, by_family, number_or_default
@@ -107,6 +108,16 @@ def _tables_of_options(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _more_blob_files(log: Inspection, family: str) -> float | None:
+    """Return twice the present share of old files that the collection looks at, at most all."""
+    cutoff = log.family_number(family, "blob_garbage_collection_age_cutoff")
+    return min(1.0, 2 * cutoff) or None
+
+
+def _tenth_of_a_memtable(log: Inspection, family: str) -> float | None:
+    return whole_mib(number_or_default(log, family, "write_buffer_size") / 10)
+
+
 ORDER = 120
 RULES = (
     Rule(_garbage, (BLOBS,)),
@@ -116,10 +127,16 @@ RULES = (
 )
 FIRST_STEPS: FirstSteps = {
     "blob-garbage": (
-        "set enable_blob_garbage_collection to true",
-        "raise blob_garbage_collection_age_cutoff step by step, up to 1.0",
-        "lower blob_garbage_collection_force_threshold to 0.5",
+        Step("set", "enable_blob_garbage_collection", True),
+        Step("raise", "blob_garbage_collection_age_cutoff", _more_blob_files),
+        Step("lower", "blob_garbage_collection_force_threshold", 0.5),
     ),
-    "blob-always-collected": "raise blob_garbage_collection_force_threshold to 0.5",
-    "blob-large-tables": "lower target_file_size_base to a tenth of write_buffer_size",
+    "blob-always-collected": Step("raise", "blob_garbage_collection_force_threshold", 0.5),
+    "blob-large-tables": Step(
+        "lower", "target_file_size_base", _tenth_of_a_memtable, reason="a tenth of a memtable"
+    ),
+}
+CHECKS = {
+    "blob-garbage": "the space amplification of the blob files falls",
+    "blob-large-tables": "a compaction moves fewer values",
 }

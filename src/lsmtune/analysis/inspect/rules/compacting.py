@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, STALLS
 from lsmtune.analysis.inspect.rule import (
     LEVELED,
     ON,
+    STALLS_FALL,
     WAITS_UNKNOWN,
     FirstSteps,
     Rule,
@@ -260,19 +262,30 @@ RULES = (
     Rule(_exclusive, (EVENTS,)),
 )
 FIRST_STEPS: FirstSteps = {
-    "intra-l0": "halve max_compaction_bytes",
-    "one-thread": "raise max_subcompactions to 4",
+    "intra-l0": Step("lower", "max_compaction_bytes"),
+    "one-thread": Step("raise", "max_subcompactions"),
     "slow-compactions": (
-        "check CPU and device, then raise rate_limiter_bytes_per_sec if the store has one",
-        "check CPU and device, then raise compaction_readahead_size to at least 2 MiB",
+        Step("raise", "rate_limiter_bytes_per_sec", first="check CPU and device, then"),
+        Step("raise", "compaction_readahead_size", 2 * MIB, first="check CPU and device, then"),
     ),
     "costly-codec": (
-        "set compression to LZ4",
-        "set bottommost_compression to LZ4",
+        Step("set", "compression", "kLZ4Compression"),
+        Step("set", "bottommost_compression", "kLZ4Compression"),
     ),
-    "pushed-down-again": "set change_level of CompactRange to false",
-    "many-threads": (
-        "lower max_subcompactions to the number of cores divided by max_background_jobs"
+    "pushed-down-again": Step("set", "change_level", False, of="of CompactRange"),
+    "many-threads": Step(
+        "lower", "max_subcompactions",
+        rest="so that jobs and their parts are no more than the cores",
     ),
-    "exclusive-compaction": "set exclusive_manual_compaction of CompactRange to false",
+    "exclusive-compaction": Step(
+        "set", "exclusive_manual_compaction", False, of="of CompactRange"
+    ),
+}  # fmt: skip
+CHECKS = {
+    "intra-l0": "a smaller share of the compacted bytes goes from level 0 into level 0",
+    "one-thread": STALLS_FALL,
+    "slow-compactions": "compactions move more MiB per second",
+    "costly-codec": "compactions take less time per byte",
+    "pushed-down-again": "fewer bytes are compacted after a manual compaction",
+    "many-threads": "compactions run on fewer threads",
 }

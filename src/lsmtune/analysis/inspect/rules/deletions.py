@@ -1,7 +1,9 @@
 """Deleted and overwritten entries: what scans step over, and why compaction does not drop it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, TICKERS, VERSION
 from lsmtune.analysis.inspect.rule import (
@@ -301,30 +303,44 @@ RULES = (
     Rule(_periodic_in_place, (EVENTS, OPTIONS, VERSION)),
     Rule(_filter_without_period, (OPTIONS,)),
 )
+_BOUND = Step("set", "iterate_upper_bound", of="of scans", rest="to the end of their range")
+_DAY_S = 86400.0
+_BY_AGE = {
+    option: Step("lower", option, _DAY_S, reason="compactions then drop deletions of this age")
+    for option in ("ttl", "periodic_compaction_seconds")
+}
+_AFTER_A_CALL = tuple(replace(s, first="call CompactRange once, then") for s in _BY_AGE.values())
 FIRST_STEPS: FirstSteps = {
-    "skipped-entries": "set iterate_upper_bound of scans to the end of their range",
-    "tombstones": (
-        "set iterate_upper_bound of scans to the end of their range",
-        "set ttl to one day (86400) or less",
-        "set periodic_compaction_seconds to one day (86400) or less",
+    "skipped-entries": _BOUND,
+    "tombstones": (_BOUND, *_BY_AGE.values()),
+    "range-deletions": Step(
+        "lower", "memtable_max_range_deletions", _MANY,
+        rest="(below RocksDB 8.6, delete fewer, wider ranges)",
     ),
-    "range-deletions": (
-        "set memtable_max_range_deletions to 1000; below RocksDB 8.6, delete fewer, wider ranges"
-    ),
-    "quiet-deletions": (
-        "call CompactRange once, then set ttl to one day (86400) or less",
-        "call CompactRange once, then set periodic_compaction_seconds to one day (86400) or less",
-    ),
+    "quiet-deletions": _AFTER_A_CALL,
     "snapshot-held": "release old snapshots, and limit the time of scans and backups",
-    "endless-compaction": (
-        "upgrade RocksDB; if preserve_internal_time_seconds is set, set "
-        "preserve_internal_time_seconds to 0"
+    "endless-compaction": Step(
+        "set", "preserve_internal_time_seconds", 0, first="upgrade RocksDB, or",
+        rest="if it is not 0",
     ),
     "snapshot-released": "release snapshots sooner",
-    "deletions-kept": (
-        "release old snapshots, then set bottommost_level_compaction of CompactRange to "
-        "kForceOptimized"
+    "deletions-kept": Step(
+        "set", "bottommost_level_compaction", "kForceOptimized", of="of CompactRange",
+        first="release old snapshots, then",
     ),
-    "periodic-in-place": "set ttl to one day (86400) or less",
-    "filter-without-period": "set periodic_compaction_seconds to the time after which data expire",
+    "periodic-in-place": _BY_AGE["ttl"],
+    "filter-without-period": Step(
+        "set", "periodic_compaction_seconds", rest="to the time after which data expire"
+    ),
+}  # fmt: skip
+CHECKS = {
+    "tombstones": "fewer skipped entries per seek",
+    "skipped-entries": "fewer skipped entries per seek",
+    "range-deletions": "fewer range deletions in a file",
+    "quiet-deletions": "the size of the levels falls",
+    "snapshot-held": "compactions see a newer oldest snapshot",
+    "endless-compaction": "no file is compacted again without a change",
+    "snapshot-released": "fewer compactions have the reason BottommostFiles",
+    "deletions-kept": "a manual compaction writes fewer deletions",
+    "periodic-in-place": "periodic compactions write fewer deletions",
 }

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, TICKERS, VERSION
 from lsmtune.analysis.inspect.rule import NO_OBJECT, ON, FirstSteps, Rule, is_old_tikv, version_in
+from lsmtune.units import MIB
 
 _LEAST_SYNCS = 100
 _MOST = 0.5
@@ -96,9 +98,14 @@ RULES = (
 )
 FIRST_STEPS: FirstSteps = {
     "sync-writes": (
-        "write in larger batches, then raise recycle_log_file_num, for example to 4",
+        Step("raise", "recycle_log_file_num", 4, first="write in larger batches, then"),
         "write in larger batches, or from more threads at the same time",
     ),
-    "slow-syncs": "set bytes_per_sync to 1 MiB",
-    "no-readahead": "raise compaction_readahead_size to 2 MiB",
+    "slow-syncs": Step("set", "bytes_per_sync", MIB),
+    "no-readahead": Step("raise", "compaction_readahead_size", 2 * MIB),
+}
+CHECKS = {
+    "sync-writes": "fewer syncs of the WAL per write",
+    "slow-syncs": "the 99th percentile of rocksdb.table.sync.micros falls",
+    "no-readahead": "compactions move more MiB per second",
 }

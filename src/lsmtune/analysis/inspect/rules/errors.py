@@ -53,3 +53,8 @@ FIRST_STEPS: FirstSteps = {
     "disk-full": "free disk space, then call Resume or open the database again",
     "background-error": "correct the cause, then call Resume or open the database again",
 }
+CHECKS = {
+    "errors": "no new line of an error",
+    "disk-full": "no line “No space left on device”",
+    "background-error": "no line of a background error",
+}

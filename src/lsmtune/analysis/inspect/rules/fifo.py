@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, VERSION
 from lsmtune.analysis.inspect.rule import (
@@ -20,6 +21,7 @@ from lsmtune.units import format_bytes
 _TABLES = "compaction_options_fifo.max_table_files_size"
 _DATA = "compaction_options_fifo.max_data_files_size"
 """It replaces the other limit if it is set (RocksDB 11)."""
+_PERIOD = "periodic_compaction_seconds"
 _ALLOW = "compaction_options_fifo.allow_compaction"
 
 
@@ -87,8 +89,17 @@ RULES = (
         "", ("ttl", "periodic_compaction_seconds"), 0.2)),
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
-    "fifo-tiny-limit": "raise fifo_max_table_files_size to the bytes that all data may take",
-    "fifo-drops": "raise fifo_max_table_files_size if the data must stay",
-    "fifo-merges-ttl": "set fifo_compaction_allow_compaction to false",
-    "fifo-period-ignored": "set ttl to the value of periodic_compaction_seconds",
+    "fifo-tiny-limit": Step(
+        "raise", "fifo_max_table_files_size", rest="to the bytes that all data may take"
+    ),
+    "fifo-drops": Step("raise", "fifo_max_table_files_size", rest="if the data must stay"),
+    "fifo-merges-ttl": Step("set", "fifo_compaction_allow_compaction", False),
+    "fifo-period-ignored": Step(
+        "set", "ttl", lambda log, family: log.family_number(family, _PERIOD) or None,
+        reason=f"the value of {_PERIOD}",
+    ),
+}  # fmt: skip
+CHECKS = {
+    "fifo-tiny-limit": "flushed tables stay longer than a moment",
+    "fifo-drops": "no line “FIFO compaction: picking file”",
 }

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES
 from lsmtune.analysis.inspect.rule import (
@@ -15,6 +16,12 @@ from lsmtune.analysis.inspect.rule import (
     cpu_share,
     limiter_options,
     percent,
+)
+from lsmtune.analysis.inspect.step_values import (
+    MORE_FOR_MEMTABLES,
+    WAL_REASON,
+    all_memtables,
+    wal_of_all_memtables,
 )
 from lsmtune.metrics.log_notices import Notices
 from lsmtune.units import GIB, MIB, format_bytes
@@ -214,21 +221,34 @@ RULES = (
     Rule(_ingestion_flushes, (EVENTS,)),
 )
 FIRST_STEPS: FirstSteps = {
-    "wal-limit": "raise max_total_wal_size above the size of all memtables",
-    "memory-limit": (
-        "raise db_write_buffer_size to at least write_buffer_size times the number of families"
+    "wal-limit": Step(
+        "raise", "max_total_wal_size", wal_of_all_memtables, reason=WAL_REASON
     ),
-    "arena-blocks": (
-        "raise db_write_buffer_size to at least write_buffer_size times the number of families"
-    ),
+    "memory-limit": MORE_FOR_MEMTABLES,
+    "arena-blocks": MORE_FOR_MEMTABLES,
     "requested-flushes": "flush less often: fewer checkpoints, backups and calls of Flush",
     "slow-flushes": (
-        "check CPU and device, then raise rate_limiter_bytes_per_sec if the store has one",
-        "check CPU and device, then set bytes_per_sync to 1 MiB",
+        Step("raise", "rate_limiter_bytes_per_sec", first="check CPU and device, then"),
+        Step("set", "bytes_per_sync", MIB, first="check CPU and device, then"),
     ),
-    "wal-unlimited": "set max_total_wal_size, for example to 2 GiB",
-    "ingested-to-l0": (
-        "add files that do not overlap; during loads, raise level0_slowdown_writes_trigger"
+    "wal-unlimited": Step(
+        "lower", "max_total_wal_size", all_memtables, reason="the size of all memtables"
     ),
-    "ingestion-flushes": "set allow_blocking_flush to false; if adding then fails, flush and retry",
+    "ingested-to-l0": Step(
+        "raise", "level0_slowdown_writes_trigger",
+        first="add files that do not overlap; during loads,",
+    ),
+    "ingestion-flushes": Step(
+        "set", "allow_blocking_flush", False, rest="(if adding then fails, flush and retry)"
+    ),
+}  # fmt: skip
+CHECKS = {
+    "wal-limit": "fewer flushes have the reason “WAL Full”",
+    "memory-limit": "fewer flushes have the reason “Write Buffer Manager”",
+    "arena-blocks": "fewer flushes have the reason “Write Buffer Manager”",
+    "requested-flushes": "each flush writes more bytes",
+    "slow-flushes": "flushes write more MiB per second",
+    "wal-unlimited": "the WAL files take less disk space",
+    "ingested-to-l0": "fewer added files go to level 0",
+    "ingestion-flushes": "fewer flushes have the reason “External File Ingestion”",
 }

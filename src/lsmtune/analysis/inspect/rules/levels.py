@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, SHAPES, WRITE_AMP
 from lsmtune.analysis.inspect.rule import (
@@ -20,6 +21,7 @@ from lsmtune.analysis.inspect.rule import (
     version_in,
 )
 from lsmtune.analysis.inspect.stall_causes import L0, counts_by_cause
+from lsmtune.analysis.inspect.step_values import level_0_batch
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_WRITE_AMP = 15.0
@@ -147,15 +149,11 @@ def _unequal_levels(log: Inspection, family: str, base: float) -> Iterator[Findi
     untold = blobs is None and log.kind == "LOG" and not version_in(log, until=_BLOBS_SINCE)
     if blobs in ON or untold:
         return  # tables have references, and are much smaller than their memtables
-    memtable, merged, trigger = (
-        number_or_default(log, family, name)
-        for name in ("write_buffer_size", "min_write_buffer_number_to_merge",
-                     "level0_file_num_compaction_trigger")
-    )  # fmt: skip
+    trigger = number_or_default(log, family, "level0_file_num_compaction_trigger")
     off = log.family_option(family, "disable_auto_compactions") in ON
     if off or trigger > _MANY_LEVEL_0_FILES:
         return  # a bulk load
-    batch = memtable * (merged or 1) * trigger
+    batch = level_0_batch(log, family) or 0.0
     if batch > _UNEQUAL * base:
         yield Finding(
             "tiny-levels", "Level 1 is much smaller than the data that level 0 sends to it",
@@ -175,11 +173,23 @@ RULES = (
     Rule(_tiny_levels, (OPTIONS,)),
 )
 FIRST_STEPS: FirstSteps = {
-    "write-amp": "double write_buffer_size and max_bytes_for_level_base",
-    "compaction-off": "set disable_auto_compactions to false when the bulk load ends",
+    "write-amp": Step(
+        "raise", "write_buffer_size", also=Step("raise", "max_bytes_for_level_base")
+    ),
+    "compaction-off": Step(
+        "set", "disable_auto_compactions", False, rest="when the bulk load ends"
+    ),
     "many-l0-files": (
-        "lower level0_file_num_compaction_trigger to 4",
+        Step("lower", "level0_file_num_compaction_trigger", _DEFAULT_TRIGGER),
         *MORE_JOBS,
     ),
-    "tiny-levels": "raise max_bytes_for_level_base to 256 MiB, or to one compaction of level 0",
+    "tiny-levels": Step(
+        "raise", "max_bytes_for_level_base", level_0_batch,
+        reason="level 1 should hold at least one compaction of level 0",
+    ),
+}  # fmt: skip
+CHECKS = {
+    "write-amp": "the write amplification falls",
+    "many-l0-files": "fewer files in level 0",
+    "compaction-off": "fewer files in level 0",
 }

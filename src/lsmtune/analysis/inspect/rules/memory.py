@@ -1,7 +1,10 @@
 """Memory outside the block cache, and caches that are too small for a single block."""
 
+import re
 from collections.abc import Iterator
+from math import log2
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES, TICKERS
 from lsmtune.analysis.inspect.rule import FIFO, OFF, ON, FirstSteps, Rule, files_at_opening, noticed
@@ -15,6 +18,7 @@ _MANY_ITERATORS = 1000
 _TWO_LEVELS = ("2", "kTwoLevelIndexSearch")
 _MOST_SHARD_BITS = 20
 _SEVERAL = 4
+_CHARGE = re.compile(r"estimated_entry_charge=(\d{1,18})")
 
 
 def _open_files(log: Inspection) -> Iterator[Finding]:
@@ -126,6 +130,18 @@ def _open_iterators(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _fewer_shards(log: Inspection, _family: str) -> float | None:
+    """Return the bits with which a shard of the cache holds several of the largest blocks."""
+    shards = (log.number("block_cache_capacity") or 0) / (_SEVERAL * log.extremes.metadata_bytes)
+    return float(int(log2(shards))) if shards >= 1 else None
+
+
+def _recommended(log: Inspection, _family: str) -> float | None:
+    """Return the estimate that RocksDB recommends in its own line."""
+    told = _CHARGE.search(log.notices["cache entry size"].first)
+    return float(told[1]) if told else None
+
+
 NOTICES: Notices = {
     "cache entry size": "Recommend estimated_entry_charge=",
     "cache full": "Insert failed due to LRU cache being full",
@@ -150,19 +166,40 @@ RULES = (
         "", ("estimated_entry_charge",), 0.2)),
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
-    "many-families": "set db_write_buffer_size to the memory that all memtables may take",
-    "open-files-memory": "set cache_index_and_filter_blocks to true, and enlarge the block cache",
-    "memtable-history": (
-        "halve max_write_buffer_size_to_maintain while no transaction fails its check"
+    "many-families": Step(
+        "set", "db_write_buffer_size", rest="to the memory that all memtables may take"
     ),
-    "readahead-memory": "lower compaction_readahead_size to a quarter of its value",
-    "cache-full": "set strict_capacity_limit to false",
+    "open-files-memory": Step(
+        "set", "cache_index_and_filter_blocks", True, rest="and enlarge the block cache"
+    ),
+    "memtable-history": Step(
+        "lower", "max_write_buffer_size_to_maintain", rest="while no transaction fails its check"
+    ),
+    "readahead-memory": Step(
+        "lower", "compaction_readahead_size",
+        lambda log, _: (log.number("compaction_readahead_size") or 0) // _SEVERAL or None,
+    ),
+    "cache-full": Step("set", "strict_capacity_limit", False),
     "large-metadata": (
-        "lower num_shard_bits: each shard must hold several of the largest blocks",
-        "raise block_cache: each shard must hold several of the largest blocks",
+        Step("lower", "num_shard_bits", _fewer_shards,
+             reason="each shard must hold several of the largest blocks"),
+        Step("raise", "block_cache", lambda log, _: _SEVERAL * log.extremes.metadata_bytes,
+             also=Step("set", "num_shard_bits", 0),
+             reason="the cache must hold several of the largest blocks"),
     ),
-    "open-iterators": (
-        "find and close iterators; from RocksDB 10.0, set auto_refresh_iterator_with_snapshot"
+    "open-iterators": Step(
+        "set", "auto_refresh_iterator_with_snapshot", True,
+        first="find and close iterators; from RocksDB 10.0,",
     ),
-    "cache-entry-size": "set estimated_entry_charge to the value that RocksDB recommends",
+    "cache-entry-size": Step(
+        "set", "estimated_entry_charge", _recommended, reason="RocksDB recommends this value"
+    ),
+}  # fmt: skip
+CHECKS = {
+    "open-files-memory": "the process takes less memory",
+    "many-families": "the process takes less memory",
+    "memtable-history": "the process takes less memory",
+    "readahead-memory": "compactions take less memory",
+    "cache-full": "no line “Insert failed due to LRU cache being full”",
+    "open-iterators": "fewer iterators are open at the last dump",
 }

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPENING
 from lsmtune.analysis.inspect.rule import ON, FirstSteps, Rule, files_at_opening, noticed
+from lsmtune.analysis.inspect.step_values import all_memtables
 from lsmtune.metrics.log_notices import Notices
 from lsmtune.metrics.log_recovery import Recovery
 from lsmtune.units import MIB, format_bytes, format_duration
@@ -98,16 +100,21 @@ RULES = (
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
     "many-wals": (
-        "set max_total_wal_size to 1 GiB or less",
-        "set avoid_flush_during_recovery to false",
+        Step("lower", "max_total_wal_size", all_memtables),
+        Step("set", "avoid_flush_during_recovery", False),
         "look for prepared transactions, which keep old WAL files",
     ),
-    "levels-moved": (
-        "wait for compactions; set level_compaction_dynamic_level_bytes to false if they hurt"
+    "levels-moved": Step(
+        "set", "level_compaction_dynamic_level_bytes", False,
+        first="wait for compactions; if they hurt,",
     ),
     "slow-opening": (
-        "set skip_stats_update_on_db_open to true",
-        "raise max_file_opening_threads to 64",
-        "set max_manifest_file_size to 64 MiB",
+        Step("set", "skip_stats_update_on_db_open", True),
+        Step("raise", "max_file_opening_threads"),
+        Step("lower", "max_manifest_file_size", 64 * MIB),
     ),
+}  # fmt: skip
+CHECKS = {
+    "many-wals": "fewer WAL files are recovered at the next opening",
+    "slow-opening": "the next opening takes less time",
 }

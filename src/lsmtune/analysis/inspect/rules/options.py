@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
 from lsmtune.analysis.inspect.rule import (
@@ -15,6 +16,13 @@ from lsmtune.analysis.inspect.rule import (
     number_or_default,
     quoted,
     version_in,
+)
+from lsmtune.analysis.inspect.step_values import (
+    BLOOM_FILTER,
+    MORE_FOR_MEMTABLES,
+    TRIGGERS_IN_ORDER,
+    WAL_REASON,
+    wal_of_all_memtables,
 )
 from lsmtune.metrics.log_notices import Notices
 from lsmtune.units import format_bytes
@@ -270,6 +278,12 @@ def _no_wal(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _merged_by_rocksdb(log: Inspection, family: str) -> float:
+    """Return the number of memtables to merge that RocksDB uses instead: 1 with an atomic flush."""
+    memtables = log.family_number(family, "max_write_buffer_number")
+    return 1 if "merge number ignored" in log.notices else max(1, memtables - 1)
+
+
 NOTICES: Notices = {
     "triggers adjusted": "This condition must be satisfied: level0_stop_writes_trigger",
     "dynamic levels off": "level_compaction_dynamic_level_bytes can't be used together",
@@ -298,28 +312,38 @@ RULES = (
     Rule(_no_wal, (OPTIONS,)),
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
-    "soft-above-hard": (
-        "lower soft_pending_compaction_bytes_limit to a quarter of "
-        "hard_pending_compaction_bytes_limit"
+    "soft-above-hard": Step(
+        "lower", "soft_pending_compaction_bytes_limit",
+        lambda log, family: (
+            log.written_number(family, "hard_pending_compaction_bytes_limit") // 4 or None
+        ),
+        reason="a quarter of hard_pending_compaction_bytes_limit",
     ),
-    "file-size-multiplier": "set target_file_size_multiplier to 1",
-    "low-wal-limit": "raise max_total_wal_size above the size of all memtables",
-    "low-memory-limit": "raise db_write_buffer_size above the size of all memtables",
-    "wal-limit-unused": (
-        "lower write_buffer_size for a smaller WAL; max_total_wal_size has no effect"
+    "file-size-multiplier": Step("lower", "target_file_size_multiplier", 1),
+    "low-memory-limit": MORE_FOR_MEMTABLES,
+    "low-wal-limit": Step(
+        "raise", "max_total_wal_size", wal_of_all_memtables, reason=WAL_REASON
     ),
-    "wal-not-recycled": "lower recycle_log_file_num to 0: it has no effect now",
-    "filter-without-bits": "set filter_policy to a Bloom filter of 10 bits per key",
-    "triggers-adjusted": (
-        "raise level0_slowdown_writes_trigger above level0_file_num_compaction_trigger, and "
-        "level0_stop_writes_trigger above both"
+    "wal-limit-unused": Step(
+        "lower", "write_buffer_size",
+        rest="for a smaller WAL; max_total_wal_size has no effect",
     ),
-    "triggers-contradict": (
-        "raise level0_slowdown_writes_trigger above level0_file_num_compaction_trigger, and "
-        "level0_stop_writes_trigger above both"
+    "wal-not-recycled": Step("set", "recycle_log_file_num", 0, rest="(it has no effect now)"),
+    "filter-without-bits": Step(
+        "set", "filter_policy", BLOOM_FILTER, reason="a Bloom filter of 10 bits per key"
     ),
-    "half-set-jobs": "set max_background_flushes and max_background_compactions to -1",
-    "dynamic-levels-off": "use one path, or set level_compaction_dynamic_level_bytes to false",
-    "merge-number-ignored": "lower min_write_buffer_number_to_merge to the value that RocksDB uses",
-    "wal-off": "set write_disable_wal to 0 when the load ends",
-}
+    "triggers-adjusted": TRIGGERS_IN_ORDER,
+    "triggers-contradict": TRIGGERS_IN_ORDER,
+    "half-set-jobs": tuple(
+        Step("set", f"max_background_{one}", -1, also=Step("set", f"max_background_{other}", -1))
+        for one, other in (("flushes", "compactions"), ("compactions", "flushes"))
+    ),
+    "dynamic-levels-off": Step(
+        "set", "level_compaction_dynamic_level_bytes", False, first="use one path, or"
+    ),
+    "merge-number-ignored": Step(
+        "lower", "min_write_buffer_number_to_merge", _merged_by_rocksdb,
+        reason="the value that RocksDB uses",
+    ),
+    "wal-off": Step("set", "write_disable_wal", False, rest="when the load ends"),
+}  # fmt: skip

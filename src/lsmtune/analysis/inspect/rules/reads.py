@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, TICKERS
 from lsmtune.analysis.inspect.rule import (
@@ -13,7 +14,8 @@ from lsmtune.analysis.inspect.rule import (
     read_share,
     reads,
 )
-from lsmtune.units import KIB, format_bytes
+from lsmtune.analysis.inspect.step_values import BLOOM_FILTER
+from lsmtune.units import KIB, MIB, format_bytes
 
 _READS_WORTH_A_WORD = 1000
 _BLOCKS_A_GET = 1.3
@@ -231,12 +233,26 @@ RULES = (
     Rule(_long_scans, (OPTIONS, TICKERS)),
 )
 FIRST_STEPS: FirstSteps = {
-    "no-filter": "set filter_policy to a Bloom filter of 10 bits per key",
-    "hits-only-filter": "set optimize_filters_for_hits to false",
-    "prefix-unused": "set iterate_upper_bound of scans to the end of their prefix",
-    "merge-operands": "set max_successive_merges to a small number, for example 10",
-    "long-scans": "set readahead_size of long scans to 2 MiB",
-    "small-cache": "double the capacity of block_cache",
-    "metadata-misses": "double the capacity of block_cache",
-    "table-cache": "set max_open_files to -1",
+    "no-filter": Step(
+        "set", "filter_policy", BLOOM_FILTER, reason="a Bloom filter of 10 bits per key"
+    ),
+    "hits-only-filter": Step("set", "optimize_filters_for_hits", False),
+    "prefix-unused": Step(
+        "set", "iterate_upper_bound", of="of scans", rest="to the end of their prefix"
+    ),
+    "merge-operands": Step("set", "max_successive_merges", 10),
+    "long-scans": Step("set", "readahead_size", 2 * MIB, of="of long scans"),
+    "small-cache": Step("raise", "block_cache"),
+    "metadata-misses": Step("raise", "block_cache"),
+    "table-cache": Step("set", "max_open_files", -1),
+}
+CHECKS = {
+    "no-filter": "fewer data blocks per get",
+    "small-cache": "more blocks are found in the block cache",
+    "metadata-misses": "filter and index blocks are read less often",
+    "table-cache": "fewer openings of files per read",
+    "hits-only-filter": "fewer data blocks per get",
+    "merge-operands": "gets combine fewer operands",
+    "prefix-unused": "the tickers of prefixes rise",
+    "long-scans": "scans take less time",
 }

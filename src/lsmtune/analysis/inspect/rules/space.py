@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
 from lsmtune.analysis.inspect.rule import (
@@ -120,10 +121,18 @@ RULES = (
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
     "wal-kept": "commit or roll back prepared transactions",
-    "universal-space": (
-        "keep free space for all data, then halve universal_max_size_amplification_percent"
+    "universal-space": Step(
+        "lower", "universal_max_size_amplification_percent",
+        first="keep free space for all data, then",
     ),
     "deletions-off": "call EnableFileDeletions once for each DisableFileDeletions",
-    "trash-piles-up": "double the deletion rate of sst_file_manager (SetDeleteRateBytesPerSecond)",
-    "static-levels": "set level_compaction_dynamic_level_bytes to true",
+    "trash-piles-up": Step("raise", "sst_file_manager", of="(its deletion rate)"),
+    "static-levels": Step("set", "level_compaction_dynamic_level_bytes", True),
+}  # fmt: skip
+CHECKS = {
+    "wal-kept": "the WAL files take less disk space",
+    "universal-space": "fewer compactions have the reason UniversalSizeAmplification",
+    "deletions-off": "a line “File Deletions Enabled” follows",
+    "trash-piles-up": "less trash waits for deletion",
+    "static-levels": "the last level grows above the others",
 }

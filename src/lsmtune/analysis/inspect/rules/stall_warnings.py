@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import STALLS
 from lsmtune.analysis.inspect.rule import MORE_JOBS, FirstSteps, Rule, jobs_option, stall_bounds
@@ -13,12 +14,13 @@ from lsmtune.analysis.inspect.stall_causes import (
     counts_by_family,
     options_of_cause,
 )
+from lsmtune.analysis.inspect.step_values import MORE_MEMTABLES
 from lsmtune.metrics.log_stalls import SPEEDB_CAUSE, Stall
 from lsmtune.units import format_bytes
 
 _VERBS = {"stop": ("stopped", 0.9, 0.8), "delay": ("slowed down", 0.6, 0.5)}
 """What RocksDB did with writes, the weight, and its share for a single warning."""
-_MORE_CAPACITY = (*MORE_JOBS, "raise max_write_buffer_number to 4; if it is 4 or more, add 2")
+_MORE_CAPACITY = (*MORE_JOBS, MORE_MEMTABLES)
 
 
 def _stopped_at_the_end(log: Inspection) -> Iterator[Finding]:
@@ -106,6 +108,7 @@ FIRST_STEPS: FirstSteps = {
     "stopped-at-the-end": _MORE_CAPACITY,
     "writes-stopped": _MORE_CAPACITY,
     "writes-slowed": _MORE_CAPACITY,
-    "counted-stalls": (*_MORE_CAPACITY, "double db_write_buffer_size"),
+    "counted-stalls": (*_MORE_CAPACITY, Step("raise", "db_write_buffer_size")),
     "stalled-time": MORE_JOBS,
 }
+CHECKS = dict.fromkeys(FIRST_STEPS, "fewer warnings and counts of stalls, and less stalled time")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from lsmtune.analysis.inspect.first_steps import Step, whole_mib
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
 from lsmtune.analysis.inspect.rule import (
@@ -23,10 +24,13 @@ from lsmtune.analysis.inspect.stall_causes import (
     counts_by_family,
     options_of_cause,
 )
-from lsmtune.units import GIB, format_bytes
+from lsmtune.analysis.inspect.step_values import MORE_MEMTABLES, TRIGGERS_IN_ORDER, level_0_batch
+from lsmtune.units import GIB, MIB, format_bytes
 
 _ALARM_SHARE = 0.05
 _DEFAULT_SLOWDOWN, _DEFAULT_SOFT = 20, 64 * GIB
+_SOFT, _HARD = (f"{name}_pending_compaction_bytes_limit" for name in ("soft", "hard"))
+_USUAL_MEMTABLE = 64 * MIB
 _BUSY = 0.8
 _NO_SLOWDOWN = 3
 _LESS_DIRECT = 0.95
@@ -79,7 +83,11 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
     told = log.option("write_buffer_size") is not None
     rest = _compaction_behind(log, stalls) if told else _options_unknown(log, stalls)
     for finding in suspects or [rest]:
-        yield replace(finding, family=(family or None) if several else None)
+        context = f"In {family}: {stalls.evidence}" if several and family else stalls.evidence
+        yield replace(
+            finding, family=(family or None) if several else None, context=context,
+            check=f"writes stall less than {100 * stalls.share:.0f} % of the time",
+        )  # fmt: skip
 
 
 def _stalls(log: Inspection) -> _Stalls | None:
@@ -109,7 +117,8 @@ def _stalls(log: Inspection) -> _Stalls | None:
     )
     if log.totals.stall_percent is not None:
         share = log.totals.stall_percent / 100
-        return _Stalls(share, by_cause, f"Writes stalled {100 * share:.0f} % of the time. {parts}")
+        when = "Until the last dump, writes" if log.kind == "LOG" else "Writes"
+        return _Stalls(share, by_cause, f"{when} stalled {100 * share:.0f} % of the time. {parts}")
     if log.span_s and seconds:
         spans = [(stall.begin_micros, stall.end_micros) for stall in log.stalls]
         share = covered_s(spans) / log.span_s
@@ -135,7 +144,7 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     often = f", and RocksDB flushed a memtable every {pause_s:.2g} s" if pause_s else ""
     yield Finding(
         "small-memtable", "Memtables are too small: flushes and level 0 cannot keep up",
-        f"{stalls.evidence} The size of a memtable is {format_bytes(size)}{often}.",
+        f"The size of a memtable is {format_bytes(size)}{often}.",
         ("write_buffer_size", "max_write_buffer_number", "min_write_buffer_number_to_merge"),
         stalls.of(L0, MEMTABLES) * suspicion * _LESS_DIRECT,
     )  # fmt: skip
@@ -157,7 +166,7 @@ def _few_memtables(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     )
     yield Finding(
         "few-memtables", "Writes stop, because all memtables wait for their flush",
-        f"{stalls.evidence} max_write_buffer_number is {memtables:.0f}; with a value up to 3, "
+        f"max_write_buffer_number is {memtables:.0f}; with a value up to 3, "
         f"writes stop without a slowdown before.{waits}",
         ("max_write_buffer_number", "max_background_jobs", "write_buffer_size"), 0.6 * share,
     )  # fmt: skip
@@ -180,7 +189,7 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     suspicion = {1: 1.0 if jobs == 1 else 0.7, 2: 0.4}.get(slots, 0.2)
     yield Finding(
         "few-jobs", "Too few compactions may run at the same time",
-        f"{stalls.evidence} The options allow at most {slots} "
+        f"The options allow at most {slots} "
         f"compaction{'' if slots == 1 else 's'} at the same time. From the first to the last "
         f"stall, {busy:.2g} compactions ran at the same time on average.",
         (jobs_option(log), "max_subcompactions", "compression"),
@@ -224,7 +233,7 @@ def _l0_triggers(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     if stalls.of(L0):
         yield Finding(
             "low-l0-trigger", "Writes are slowed down although level 0 has few files",
-            f"{stalls.evidence} RocksDB slows down writes at {slow:.0f} files in level 0 and "
+            f"RocksDB slows down writes at {slow:.0f} files in level 0 and "
             f"stops writes at {stop:.0f} files. Compaction of level 0 starts at {compact:.0f} "
             "files.",
             ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
@@ -262,13 +271,13 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     if soft is None or hard is None or base is None or not share:
         return
     low = soft < 10 * base
-    limits = ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit")
     # At high limits, higher ones only let more bytes wait: compactions need more capacity.
     jobs = (jobs_option(log),)
+    limits = (_SOFT, _HARD)
     look_at = (*limits, *jobs) if low or soft < _DEFAULT_SOFT else (*jobs, *limits)
     yield Finding(
         "pending-bytes", "Writes are slowed down because too many bytes wait for compaction",
-        f"{stalls.evidence} RocksDB slows down writes at {format_bytes(soft)} of pending "
+        f"RocksDB slows down writes at {format_bytes(soft)} of pending "
         "compaction "
         f"bytes and stops writes at {format_bytes(hard)}. The target size of level 1 is "
         f"{format_bytes(base)}.",
@@ -281,7 +290,7 @@ def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
     main = max(stalls.by_cause, key=lambda cause: stalls.by_cause[cause], default=L0)
     return Finding(
         "stall-options-unknown", "Writes were slowed down or stopped",
-        f"{stalls.evidence} The LOG does not contain the options, so their part is unknown.",
+        "The LOG does not contain the options, so their part is unknown.",
         options_of_cause(log, main), stalls.share * 0.3,
     )  # fmt: skip
 
@@ -289,44 +298,52 @@ def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
 def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
     busy = _busy_compactions(log)
     often = (
-        f" From the first to the last stall, {busy:.2g} compactions ran at the same time on "
-        "average."
+        f"From the first to the last stall, {busy:.2g} compactions ran at the same time on "
+        "average. The options allow more."
         if busy is not None
-        else ""
+        else "The LOG does not show which option limits flushes and compactions."
     )
     first = (jobs_option(log), "write_buffer_size")
     if busy is not None:  # `_few_jobs` saw that jobs are not what is missing
         first = first[::-1]
     return Finding(
         "compaction-behind", "Writes arrive faster than flushes and compactions can process",
-        f"{stalls.evidence}{often}",
+        often,
         (*first, "compression", "compaction_style"),
         stalls.share * 0.3,
     )  # fmt: skip
 
 
+def _memtable_for_level_1(log: Inspection, family: str) -> float | None:
+    """Return the size of a memtable that makes a compaction of level 0 as large as level 1.
+
+    At most 64 MiB, or twice the present size.
+    """
+    size, batch = log.family_number(family, "write_buffer_size"), level_0_batch(log, family)
+    base = log.family_number(family, "max_bytes_for_level_base")
+    if not batch or not base:
+        return None
+    return min(whole_mib(size * base / batch), max(_USUAL_MEMTABLE, 2 * size))
+
+
+def _soft_limit(log: Inspection, family: str) -> float:
+    """Return RocksDB's default of the limit, or more for a large level 1."""
+    return max(_DEFAULT_SOFT, 10 * log.family_number(family, "max_bytes_for_level_base"))
+
+
 ORDER = 30
 RULES = (Rule(_stall_findings, (STALLS, OPTIONS)), Rule(_close_triggers, (OPTIONS,)))
 FIRST_STEPS: FirstSteps = {
-    "small-memtable": "raise write_buffer_size to at least 64 MiB, or double it if larger",
-    "few-memtables": "raise max_write_buffer_number to at least 4",
+    "small-memtable": Step("raise", "write_buffer_size", _memtable_for_level_1),
+    "few-memtables": MORE_MEMTABLES,
     "few-jobs": MORE_JOBS,
-    "low-l0-trigger": (
-        "raise level0_slowdown_writes_trigger to 20, level0_stop_writes_trigger to 36 or more"
-    ),
+    "low-l0-trigger": TRIGGERS_IN_ORDER,
     "pending-bytes": (
-        (
-            "raise soft_pending_compaction_bytes_limit to at least 64 GiB, and "
-            "hard_pending_compaction_bytes_limit to 4 times that"
+        Step(
+            "raise", _SOFT, _soft_limit, also=Step("raise", _HARD, lambda *of: 4 * _soft_limit(*of))
         ),
         *MORE_JOBS,
     ),
-    "compaction-behind": (
-        "double write_buffer_size",
-        *MORE_JOBS,
-    ),
-    "stall-options-unknown": (
-        "raise max_background_jobs to 4; if it is 4 or more, double it",
-        "raise max_write_buffer_number to 4; if it is 4 or more, add 2",
-    ),
+    "compaction-behind": (Step("raise", "write_buffer_size"), *MORE_JOBS),
+    "stall-options-unknown": (*MORE_JOBS, MORE_MEMTABLES),
 }

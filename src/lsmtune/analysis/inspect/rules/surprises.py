@@ -3,9 +3,17 @@
 import re
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rule import FirstSteps, Rule, noticed, percent, share_of_reason
+from lsmtune.analysis.inspect.rule import (
+    STALLS_FALL,
+    FirstSteps,
+    Rule,
+    noticed,
+    percent,
+    share_of_reason,
+)
 from lsmtune.metrics.log_notices import Notices
 
 _MUCH = 0.2
@@ -61,12 +69,19 @@ RULES = (
         "Level 3 leaves out the timers that cost most.", ("stats_level",), 0.1)),
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
-    "timed-compactions": (
-        "raise periodic_compaction_seconds, or set it to 0 if no data expire",
-        "raise ttl, or set it to 0 if no data expire",
+    "timed-compactions": tuple(
+        Step("raise", option, rest="or set it to 0 if no data expire")
+        for option in _TIMED.values()
     ),
-    "manual-compaction": (
-        "set disable_auto_compactions to true during CompactRange, and to false afterwards"
+    "manual-compaction": Step(
+        "set", "disable_auto_compactions", True,
+        rest="during CompactRange; set it to false afterwards",
     ),
-    "costly-statistics": "set stats_level to 3 (kExceptDetailedTimers)",
+    "costly-statistics": Step(
+        "set", "stats_level", "kExceptDetailedTimers", rest="(level 3)"
+    ),
+}  # fmt: skip
+CHECKS = {
+    "timed-compactions": "a smaller share of the compacted bytes has this reason",
+    "manual-compaction": STALLS_FALL,
 }

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+from lsmtune.analysis.inspect.first_steps import Step, whole_mib
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS, VERSION
 from lsmtune.analysis.inspect.rule import (
     NO_OBJECT,
     ON,
+    STALLS_FALL,
     FirstSteps,
     Rule,
     compactions,
@@ -148,6 +150,11 @@ def _debt_jumps(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _mean_rate(log: Inspection, _family: str) -> float | None:
+    rate = log.load.ingest_bytes_s
+    return None if rate is None else whole_mib(rate)
+
+
 ORDER = 20
 RULES = (
     Rule(_rate_limiter, (STALLS, OPTIONS)),
@@ -157,12 +164,23 @@ RULES = (
     Rule(_debt_jumps, (STALLS, OPTIONS, VERSION)),
 )
 FIRST_STEPS: FirstSteps = {
-    "rate-limiter": "double rate_limiter_bytes_per_sec",
-    "slow-write-rate": "set delayed_write_rate to the mean rate of writes in this report",
-    "noisy-family": "set low_pri to true for writes to this family, if they can wait",
-    "memory-stall": "set allow_stall of the write buffer manager to false",
-    "debt-jumps": (
-        "upgrade to RocksDB 7.5, or double hard_pending_compaction_bytes_limit and "
-        "soft_pending_compaction_bytes_limit"
+    "rate-limiter": Step("raise", "rate_limiter_bytes_per_sec"),
+    "slow-write-rate": Step(
+        "raise", "delayed_write_rate", _mean_rate, reason="the mean rate of writes in this text"
     ),
+    "noisy-family": Step(
+        "set", "low_pri", True, of="for writes to this family", rest="if they can wait"
+    ),
+    "memory-stall": Step("set", "allow_stall", False, of="of the write buffer manager"),
+    "debt-jumps": Step(
+        "raise", "hard_pending_compaction_bytes_limit", first="upgrade to RocksDB 7.5, or",
+        also=Step("raise", "soft_pending_compaction_bytes_limit"),
+    ),
+}  # fmt: skip
+CHECKS = {
+    "rate-limiter": STALLS_FALL,
+    "slow-write-rate": "fewer warnings of 64 KiB/s, and a higher lowest rate",
+    "noisy-family": STALLS_FALL,
+    "memory-stall": "the count write-buffer-manager-limit-stops rises more slowly",
+    "debt-jumps": "fewer warnings that writes stopped",
 }

@@ -1,9 +1,10 @@
 """Settings of a tikv.toml that TiKV replaces by its own, or that lose data."""
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
+from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS
 from lsmtune.analysis.inspect.rule import FirstSteps, Rule
@@ -92,6 +93,11 @@ def _flow_control(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _given(log: Inspection, family: str, name: str) -> float | None:
+    """Return the value that the file gives an option of a family."""
+    return log.family_number(family, name) or None
+
+
 ORDER = 180
 RULES = (
     Rule(_family_caches, (OPTIONS,)),
@@ -99,22 +105,15 @@ RULES = (
     Rule(_flow_control, (OPTIONS,)),
 )
 FIRST_STEPS: FirstSteps = {
-    "tikv-family-cache": (
-        "set storage.block-cache.capacity to the sum of all block-cache-size values"
+    "tikv-family-cache": Step(
+        "set", _CACHE, lambda log, _: sum(
+            log.family_number(family, "block_cache_size") for family in log.families
+        ) or None, reason="the sum of all block-cache-size values",
     ),
-    "tikv-sync-log": "set raftstore.sync-log to true",
-    "tikv-flow-control": (
-        (
-            "set storage.flow-control.l0-files-threshold to the value of "
-            "level0-slowdown-writes-trigger"
-        ),
-        (
-            "set storage.flow-control.soft-pending-compaction-bytes-limit to the value of "
-            "soft-pending-compaction-bytes-limit"
-        ),
-        (
-            "set storage.flow-control.hard-pending-compaction-bytes-limit to the value of "
-            "hard-pending-compaction-bytes-limit"
-        ),
+    "tikv-sync-log": Step("set", _SYNC, True),
+    "tikv-flow-control": tuple(
+        Step("set", THRESHOLDS[name], partial(_given, name=name),
+             reason=f"the value of {name.replace('_', '-')}")
+        for name in _SLOWING
     ),
-}
+}  # fmt: skip
