@@ -55,7 +55,7 @@ def test_a_warning_and_statistics_below_it_are_both_read(above: str, tmp_path: P
     ]
     (finding,) = found.findings
     assert finding.code == "stall-options-unknown"
-    assert "pending compaction bytes 100 %" in finding.evidence
+    assert "pending compaction bytes 100 %" in finding.context
     assert "soft_pending_compaction_bytes_limit" in finding.look_at
 
 

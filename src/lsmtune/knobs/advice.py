@@ -111,7 +111,7 @@ def _actions() -> dict[tuple[str, Direction | None], Action]:
 
 @cache
 def _advices() -> tuple[_Advice, ...]:
-    text = files("lsmtune.knobs.catalogue").joinpath(_FILE).read_text(encoding="utf-8")
+    text = files("lsmtune.knobs").joinpath("catalogue", _FILE).read_text(encoding="utf-8")
     return tuple(_Advice(**entry) for entry in tomllib.loads(text)["option"])
 
 

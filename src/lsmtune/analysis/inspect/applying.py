@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from lsmtune.analysis.inspect.first_steps import Change
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.knobs.advice import action, call_of, name_in_texts
-from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY
 from lsmtune.knobs.option_names import section_of
 
@@ -96,6 +95,8 @@ def _tikv(changes: Sequence[Change], family: str) -> Iterator[Line]:
 
 
 def _online(engine: str) -> frozenset[str]:
+    from lsmtune.knobs.catalogue import load  # noqa: PLC0415 - slow to import
+
     return frozenset(knob.name for knob in load(engine).knobs if knob.apply == "online")
 
 
