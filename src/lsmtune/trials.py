@@ -159,6 +159,8 @@ class Base(BaseModel):
     versions: dict[str, "Base"] = {}
 
 
+LONGEST_WINDOW_S = 30.0
+"""A longer window would make a study of twenty configs last an hour."""
 RATES_TRIED, RATE_S = 5, 3.0
 """Rates that the search for a capacity within a latency limit tries, and the seconds of each."""
 

@@ -10,11 +10,11 @@ from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.rocksdb.driver.running_metrics import (
     Files,
     RunningOutput,
-    Style,
     measure,
     owed_bytes,
     read_cost,
 )
+from lsmtune.engines.rocksdb.driver.style import Style
 from lsmtune.metrics.log_jobs import Job, JobLedger
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.measurement import Measurement

@@ -182,3 +182,20 @@ def test_another_rate_has_the_clients_of_the_window() -> None:
     assert told == ["report", "settle", "calm", "report", "window", "report"]
     at_rate = [one["per_second"] for one in plan["phases"][-2]["groups"]]
     assert at_rate == [per_second / 4 for per_second in rates(load).values()]
+
+
+UNIVERSAL = LEVEL + "  compaction_style=kCompactionStyleUniversal\n"
+
+
+@pytest.mark.parametrize(
+    ("num", "percent", "window_s"),
+    [(10_000, 100, 10), (10_000, 200, 20), (100_000, 200, 30), (1000, 10, 3)],
+)
+def test_the_window_of_universal_compaction_lasts_until_the_next_full_merge(
+    num: int, percent: int, window_s: float
+) -> None:
+    merged = f"  compaction_options_universal={{max_size_amplification_percent={percent};}}\n"
+    load = Workload(name="overwrite", num=num)
+    window = runs(load, STEPS, UNIVERSAL + merged)[-1]
+    assert (window["name"], window["seconds"]) == ("window", window_s)
+    assert runs(load)[-1]["seconds"] == STEPS.window_s

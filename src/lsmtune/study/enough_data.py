@@ -10,7 +10,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.spec import StudySettings
-from lsmtune.trials import Running
+from lsmtune.trials import LONGEST_WINDOW_S, Running
 from lsmtune.workloads import READS, Records, Workload
 
 _SPARE = 1.25
@@ -19,8 +19,6 @@ _NEARLY = 0.95
 _FLUSHES_IN_WINDOW = 40
 """With fewer, chance decides which compactions lie in the window of a running store: with 16, the
 write amplification of one config varied by 11 %, with 45 by 2 %."""
-_LONGEST_WINDOW_S = 30.0
-"""A longer window would make a study of twenty configs last an hour."""
 _MOST = 10**12
 """Largest number of records and of operations of a workload."""
 
@@ -87,7 +85,7 @@ def with_enough_flushes(steps: Running, spec: StudySettings, base: Settings) -> 
     written_bytes_s = spec.workload.definition_of(Records).written_bytes_s(steps.rate or 0.0)
     if flushed is None or not written_bytes_s:
         return steps
-    needed_s = min(_LONGEST_WINDOW_S, _FLUSHES_IN_WINDOW * flushed / written_bytes_s)
+    needed_s = min(LONGEST_WINDOW_S, _FLUSHES_IN_WINDOW * flushed / written_bytes_s)
     longer = max(1.0, needed_s / steps.window_s)
     times = {"calm_s": longer * steps.calm_s, "window_s": longer * steps.window_s}
     return steps.model_copy(update=times)

@@ -10,16 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.engines.base import TrialFailedError
-from lsmtune.engines.rocksdb.driver.live import compresses_in_parallel
 from lsmtune.engines.rocksdb.driver.output import one, stalls_in, table_in
 from lsmtune.engines.rocksdb.driver.running_plan import CAPACITY, WINDOW
+from lsmtune.engines.rocksdb.driver.style import Style
 from lsmtune.engines.tickers import cache_metrics, table_levels, ticker
-from lsmtune.knobs.families import DEFAULT_FAMILY
-from lsmtune.knobs.option_text import struct_fields
 from lsmtune.metrics.log_jobs import Job, bytes_by_level
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.measurement import Measurement, Moment
-from lsmtune.metrics.options_file import parse_options, unescaped
 from lsmtune.metrics.statistics import Statistics, parse_statistics
 from lsmtune.system.host import usable_cores
 from lsmtune.system.process import ExitStatus
@@ -44,9 +41,6 @@ _LATE, _GROWTH = 0.02, 0.1
 _LEAST_OVERLOAD = 0.5
 _PARTS = 4
 """The growth of what compactions owe is that from the first to the last of so many parts."""
-_UNIVERSAL = "kCompactionStyleUniversal"
-_FULL_MERGE = 200.0
-"""RocksDB's default of max_size_amplification_percent."""
 
 
 @dataclass(frozen=True)
@@ -105,29 +99,6 @@ class Files:
         live = tables | blobs
         old = sum(size for number, size in live.items() if number in self.old)
         return 100 * old / max(1, sum(live.values()))
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """Options on which the measurement depends.
-
-    `full_merge` is the size of all other sorted runs / the last one at which universal compaction
-    merges all; None for other styles. With `parallel`, RocksDB's counters miss written bytes.
-    """
-
-    full_merge: float | None
-    parallel: bool
-
-    @classmethod
-    def of(cls, options: str) -> "Style":
-        """Read the text of an OPTIONS file."""
-        family = parse_options(options).sections.get(f'CFOptions "{DEFAULT_FAMILY}"', {})
-        full_merge = None
-        if family.get("compaction_style") == _UNIVERSAL:
-            text = unescaped(family.get("compaction_options_universal", ""))
-            fields = struct_fields(text) or {}
-            full_merge = float(fields.get("max_size_amplification_percent", _FULL_MERGE)) / 100
-        return cls(full_merge, compresses_in_parallel(options))
 
 
 @dataclass(frozen=True)
