@@ -76,7 +76,10 @@ def unread_text(log: Inspection) -> str:
 
 def title_text(finding: Finding) -> str:
     """Return the title of a finding, with its column families."""
-    return finding.title if finding.family is None else f"{finding.title} (in {finding.family})"
+    if finding.family is None:
+        return finding.title
+    of = "column families" if ", " in finding.family else "column family"
+    return f"{finding.title} ({of} {finding.family})"
 
 
 def contexts(log: Inspection) -> list[str]:

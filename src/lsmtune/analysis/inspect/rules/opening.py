@@ -102,7 +102,10 @@ FIRST_STEPS: FirstSteps = {
     "many-wals": (
         Step("lower", "max_total_wal_size", all_memtables),
         Step("set", "avoid_flush_during_recovery", False),
-        "look for prepared transactions, which keep old WAL files",
+        (
+            "list prepared transactions (GetAllPreparedTransactions); commit or roll back "
+            "those that nobody will end"
+        ),
     ),
     "levels-moved": Step(
         "set", "level_compaction_dynamic_level_bytes", False,

@@ -83,7 +83,9 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
     told = log.option("write_buffer_size") is not None
     rest = _compaction_behind(log, stalls) if told else _options_unknown(log, stalls)
     for finding in suspects or [rest]:
-        context = f"In {family}: {stalls.evidence}" if several and family else stalls.evidence
+        context = (
+            f"Column family {family}: {stalls.evidence}" if several and family else stalls.evidence
+        )
         yield replace(
             finding, family=(family or None) if several else None, context=context,
             check=f"writes stall less than {100 * stalls.share:.0f} % of the time",
