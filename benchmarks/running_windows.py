@@ -7,9 +7,9 @@ ones of level style, three with universal compaction and three with blob files. 
 usual window and with one of 60 s, those of universal style with one of 180 s. The noise is that of
 results/running_noise.json. Pairs of configs that differ by more than twice the noise in the long
 windows should have the same order in the usual ones. Configs that cannot keep the rate are left
-out: their trees grow all the time, and a limit excludes them. Writes results/running_windows.jsonl after
-every run and continues there, then results/running_windows.json. It takes about half an hour on
-two cores. Counts do not depend on other programs, but p50 does.
+out: their trees grow all the time, and a limit excludes them. Writes results/running_windows.jsonl
+after every run and continues there, then results/running_windows.json. It takes about half an hour
+on two cores. Counts do not depend on other programs, but p50 does.
 """
 
 import argparse
