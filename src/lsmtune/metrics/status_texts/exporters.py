@@ -52,7 +52,7 @@ _UPTIMES = (
     "mysql_global_status_uptime", "kvrocks_uptime_in_seconds",
     "mongodb_mongod_instance_uptime_seconds", "mongodb_instance_uptime_seconds",
 )  # fmt: skip
-_MONGODB = re.compile(r"mongodb_(?:mongod_)?rocksdb_(\w+)")
+_MONGODB = re.compile(r"mongodb_(?:mongod_)?rocksdb_(\w+?)(?:_total)?")
 _PERF = re.compile(r"mysql_info_schema_rocksdb_perf_context_(\w+)")
 _KVROCKS = re.compile(r"kvrocks_(\w+)")
 _LEVEL = re.compile(r"L\d{1,2}|Sum")

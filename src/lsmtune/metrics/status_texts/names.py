@@ -131,11 +131,19 @@ MONGODB: Mapping[tuple[str, str], str] = {
     ("bytes_written", "compaction"): "compact.write.bytes",
     ("bytes_read", "point_lookup"): "bytes.read",
     ("bytes_read", "compation"): "compact.read.bytes",  # as the exporter spells it
+    ("writes_key", ""): "number.keys.written",
+    ("write_bytes", ""): "bytes.written",
+    ("flushed_bytes", ""): "flush.write.bytes",
+    ("write_ahead_log_bytes", ""): "wal.bytes",
 }
-"""Tickers by metric and label `type` of mongodb_exporter, without `mongodb_mongod_rocksdb_`."""
+"""Tickers by metric and label `type` of mongodb_exporter.
+
+The names are without `mongodb_mongod_rocksdb_` and `_total`, which only some versions write.
+"""
 
 MONGODB_COLUMNS: Mapping[tuple[str, str], str] = {
     ("files", ""): "Files",
+    ("num_files", ""): "Files",
     ("size_bytes", ""): "Size",
     ("compaction_score", ""): "Score",
     ("compaction_bytes", "read"): "Read(GB)",
@@ -144,5 +152,7 @@ MONGODB_COLUMNS: Mapping[tuple[str, str], str] = {
     ("compaction_write_amplification", ""): "W-Amp",
     ("compaction_seconds", ""): "Comp(sec)",
     ("compactions", "write"): "Comp(cnt)",
+    ("compactions", ""): "Comp(cnt)",
+    ("compaction_avg_seconds", ""): "Avg(sec)",
 }
 """Columns of the level table by metric and label `type` of mongodb_exporter."""
