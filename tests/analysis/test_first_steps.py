@@ -383,6 +383,15 @@ def test_an_option_that_has_its_value_already_is_only_checked(
     assert lines_to_apply(found, log_) == ()
 
 
+def test_an_options_string_has_no_calls(tmp_path: Path) -> None:
+    path = tmp_path / "options"
+    path.write_text("write_buffer_size=512M;level0_file_num_compaction_trigger=4")
+    log_ = inspect_path(path)
+    (finding,) = log_.findings
+    (line,) = lines_to_apply(finding, log_)
+    assert line == Line(f"max_bytes_for_level_base={4 * 512 << 20}", "the options string")
+
+
 @pytest.mark.parametrize(
     ("code", "line"),
     [

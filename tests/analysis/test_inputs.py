@@ -99,6 +99,15 @@ def test_a_gzip_file_is_unpacked_to_a_bounded_size(tmp_path: Path) -> None:
     assert len(faults) == 1
 
 
+def test_warnings_of_db_bench_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "output"
+    path.write_text(
+        "WARNING: Assertions are enabled; benchmarks unnecessarily slow\n"
+        "fillrandom   :      27.518 micros/op 36338 ops/sec 2.752 seconds 100000 operations;\n"
+    )
+    assert any("Assertions are enabled" in note for note in inspect_path(path).incomplete)
+
+
 def test_a_large_log_below_a_result_of_db_bench_loses_no_line(tmp_path: Path) -> None:
     result = "fillrandom   :      27.518 micros/op 36338 ops/sec 2.752 seconds 100000 operations;\n"
     warning = "[WARN] [db/x.cc:1] [default] Stopping writes because we have 36 level-0 files "

@@ -124,6 +124,13 @@ def test_keys_that_rocksdb_does_not_have_are_named() -> None:
     assert "max_open_files" not in " ".join(found.notes)
 
 
+def test_the_key_of_a_program_is_named() -> None:
+    found = parse_options_string("port 16379\nrocksdb.options  write_buffer_size=8M;ttl=9\n")
+    assert found is not None
+    assert found.holders == ("rocksdb.options",)
+    assert "ardb.conf" in " ".join(found.places)
+
+
 def test_options_of_two_stores_are_refused() -> None:
     text = "a_options = write_buffer_size=8M,num_levels=7\nb_options = write_buffer_size=9M\n"
     with pytest.raises(UserError, match=r"a_options.*b_options.*write_buffer_size"):

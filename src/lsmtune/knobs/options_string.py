@@ -9,7 +9,7 @@ commas and line feeds. A program's file has such a text as the value of a key, f
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.option_names import SECTIONS, STRUCTS, section_of
@@ -31,6 +31,7 @@ _CLASS = "id"
 _ALIASES = {"memtable": "memtable_factory"}
 """Names of options strings that OPTIONS files do not have."""
 _SEPARATORS = ";,\n"
+_PROGRAMS = {"rocksdb.options": " in Ardb's ardb.conf", "bluestore_rocksdb_options": " of Ceph"}
 _OF_CEPH = ("compaction_threads", "flusher_threads", "compact_on_mount", "disableWAL")
 """Keys of Ceph's own in its options string (src/kv/RocksDBStore.cc)."""
 
@@ -41,16 +42,27 @@ Pairs = list[tuple[str, str]]
 class OptionsString:
     """The options of a text, by section of an OPTIONS file; fields of structs as `option.field`.
 
-    `unknown` are the keys that no version of RocksDB has.
+    `unknown` are the keys that no version of RocksDB has. `holders` are the keys of a program's
+    file that have an options string as their value.
     """
 
     sections: Mapping[str, Mapping[str, str]]
     unknown: Mapping[str, str]
+    holders: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """A remark on the unknown keys."""
         return unknown_notes(self.unknown)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Remarks on where a program has the options."""
+        return tuple(
+            f"the options are the value of {key}{_PROGRAMS.get(key, '')}: change them there, and "
+            "restart the program"
+            for key in self.holders
+        )
 
 
 def parse_options_string(text: str) -> OptionsString | None:
@@ -62,7 +74,8 @@ def parse_options_string(text: str) -> OptionsString | None:
     text = _CONTINUED.sub("", text)
     lines = [_COMMENT.sub("", line) for line in text.splitlines()]
     if held := _held(lines):
-        return of_pairs(held)
+        found = of_pairs([(name, value) for name, (_, value) in held.items()])
+        return replace(found, holders=tuple(dict.fromkeys(key for key, _ in held.values())))
     pairs = _pairs(_unquoted("\n".join(lines)))
     return of_pairs(pairs) if pairs and _are_options(pairs) else None
 
@@ -118,8 +131,8 @@ def in_bytes(value: str) -> str:
     return str(int(match[1]) << 10 * (_POWERS.index(match[2].lower()) + 1))
 
 
-def _held(lines: Iterable[str]) -> Pairs:
-    """Return the options in the lines that give a key of a program an options string."""
+def _held(lines: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return key and value by option, of lines that give a key of a program an options string."""
     found: dict[str, tuple[str, str]] = {}
     for line in lines:
         match = _HOLDER.fullmatch(line) if "=" in line or '{"' in line else None
@@ -139,7 +152,7 @@ def _held(lines: Iterable[str]) -> Pairs:
                     "file has the options of several stores; use a file with one of them"
                 )
             found[name] = key, value
-    return [(name, value) for name, (_, value) in found.items()]
+    return found
 
 
 def _are_options(pairs: Pairs) -> bool:

@@ -34,7 +34,12 @@ def lines_to_apply(finding: Finding, log: Inspection) -> tuple[Line, ...]:
     """Return how to apply the first step; nothing if it changes no option."""
     own = finding.family
     family = own if own is not None and own in log.families else log.main_family
-    ways = {"my.cnf": _myrocks, "MyRocks status": _myrocks, "tikv.toml": _tikv}
+    ways = {
+        "options string": _string,
+        "my.cnf": _myrocks,
+        "MyRocks status": _myrocks,
+        "tikv.toml": _tikv,
+    }
     return tuple(ways.get(log.kind, _rocksdb)(finding.step.changes, family))
 
 
@@ -59,6 +64,11 @@ def _rocksdb(changes: Sequence[Change], family: str) -> Iterator[Line]:
             yield Line(f"{option}={_text(change)}", f"the OPTIONS file, [{section}{of_family}]")
     for of, values in calls.items():
         yield Line(f"{of}{', '.join(values)}}})")
+
+
+def _string(changes: Sequence[Change], _family: str) -> Iterator[Line]:
+    for change in changes:
+        yield Line(f"{_outer(change.option)}={_text(change)}", "the options string")
 
 
 def _myrocks(changes: Sequence[Change], family: str) -> Iterator[Line]:

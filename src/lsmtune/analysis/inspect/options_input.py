@@ -89,7 +89,8 @@ def read_options(path: Path, text: str) -> GivenOptions | None:
         case "arangod.conf":
             return _of_arangodb(text)
         case "options string" if (given := parse_options_string(text)) is not None:
-            return GivenOptions("options string", None, _with_scopes(given), given.notes)
+            notes = (*given.notes, *given.places)
+            return GivenOptions("options string", None, _with_scopes(given), notes)
     return None
 
 

@@ -214,8 +214,11 @@ def _output(path: Path, text: str, content: LogContent) -> tuple[LogContent, str
         return _status(str(path), text)
     content.incomplete, content.statistics, content.runs = noted, statistics, runs
     content.results = _results(text, runs)
-    version = parse_banner(text, "").rocksdb_version or only_version(runs)
-    content.version = version or content.version
+    banner = parse_banner(text, "")
+    content.version = banner.rocksdb_version or only_version(runs) or content.version
+    content.incomplete += [
+        f"db_bench warns: {warning.removeprefix('WARNING: ')}" for warning in banner.warnings
+    ]
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
     if kind == REPORT:
