@@ -28,6 +28,11 @@ _INSTEAD = (
     "use the whole text of TiKV's /metrics, mysqld_exporter, mongodb_exporter 0.1 to 0.11 or "
     "kvrocks_exporter, or the LOG of RocksDB"
 )
+_EXPORTERS = {
+    "tikv_": " of TiKV", "mysql_": " of mysqld_exporter", "mongodb_": " of mongodb_exporter",
+    "kvrocks_": " of kvrocks_exporter",
+}  # fmt: skip
+"""Who writes metrics that begin so."""
 _SAMPLE = re.compile(
     r"[a-zA-Z_:][\w:]*(?:\{[^\n]*\})? +(?:[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?Inf|NaN)(?: +\d+)?",
     re.IGNORECASE,
@@ -79,7 +84,10 @@ def read_metrics(text: str) -> StatusText | None:
     lines = (line.strip() for line in text.splitlines())
     wanted = [line for line in lines if _WANTED.match(line) and _SAMPLE.fullmatch(line)]
     status, perf = StatusText(KIND, _MORE, _INSTEAD), dict[str, int]()
-    for name, samples in parse_metrics("\n".join([*wanted, ""])).values.items():
+    metrics = parse_metrics("\n".join([*wanted, ""])).values
+    prefixes = (prefix for prefix in _EXPORTERS if any(m.startswith(prefix) for m in metrics))
+    status.source = _EXPORTERS.get(next(prefixes, ""), "")
+    for name, samples in metrics.items():
         _check_one_server(name, samples)
         for labels, value in samples.items():
             if value >= 0:  # mongodb_exporter writes -1 for what it cannot read

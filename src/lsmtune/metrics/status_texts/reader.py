@@ -22,7 +22,7 @@ def read_status(text: str) -> StatusText | None:
     found = next((status for read in _READERS if (status := read(text)) is not None), None)
     if found is not None and found.is_empty:
         raise ParseError(
-            f"this text is of the kind {found.kind}, but has none of RocksDB's counters that "
-            f"lsmtune knows; {found.wanted}"
+            f"this text is {found.kind}{found.source}, but has too few of RocksDB's counters "
+            f"for a diagnosis; {found.wanted}"
         )
     return found

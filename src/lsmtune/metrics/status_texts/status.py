@@ -42,6 +42,8 @@ class StatusText:
     uptime_s: float | None = None
     stall_s: float | None = None
     stall_percent: float | None = None
+    source: str = ""
+    """Who wrote the text, behind its kind: ` of TiKV`; "" if it is not known."""
 
     def set_level(self, family: str, level: str, column: str, value: float) -> None:
         """Take a value of the level table."""
