@@ -7,6 +7,7 @@ from typing import Any
 
 from figures_text import BUILDS, MYROCKS, ROCKSDB, table_text, times_text
 
+from lsmtune.report.text.metric_words import metric_value
 from lsmtune.stats import ratio_interval
 
 
@@ -28,7 +29,7 @@ def driver_pairs(found: dict[str, Any]) -> str:
 _SHOWN = {
     "write_amp": "write amplification", "live_sst_bytes": "live space, mean",
     "cpu_us_per_op": "CPU per operation", "scan_sorted_runs": "sorted runs, mean",
-    "get_p50_us": "p50 of gets", "write_p99_us": "p99 of writes", "capacity_ops_s": "capacity",
+    "get_p50_us": "p50 of gets", "scan_p50_us": "p50 of scans", "write_p99_us": "p99 of writes", "capacity_ops_s": "capacity",
 }  # fmt: skip
 
 
@@ -43,7 +44,7 @@ def running_winners(found: dict[str, Any]) -> str:
     studies = {one["study"]: one for one in found["studies"]}
     verified = {"filled": studies["filled"], "running": studies["running-1"]}
     rows = [
-        [text, f"{median(run[name] for run in sides['baseline']):.3g}",
+        [text, metric_value(name, median(run[name] for run in sides["baseline"])),
          *(cell for side, study in verified.items()
            for cell in (_verified_text(study, name), _beside(sides, side, name, complete)))]
         for name, text in _SHOWN.items()
@@ -51,8 +52,8 @@ def running_winners(found: dict[str, Any]) -> str:
     ]  # fmt: skip
     rate = found["side_by_side"][0]["rate"]
     about = (
-        f"We measured with RocksDB 11.8.1 {BUILDS['11.8.1']} and 200,000 records, at {rate:,.0f} "
-        f"writes per second, {complete} runs of each config. A ratio is winner / baseline, with "
+        f"We measured with RocksDB 11.8.1 {BUILDS['11.8.1']} and {found['records']:,} records, at "
+        f"{rate:,.0f} writes per second, {complete} runs of each config. A ratio is winner / baseline, with "
         "its 95 % interval. A study of a filled store does not measure the metrics without a ratio."
     )
     heads = ["metric", "baseline", "filled: as verified", "filled: in the running store",

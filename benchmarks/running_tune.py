@@ -89,6 +89,7 @@ def main() -> None:
     parser.add_argument("--accept-noise", action="store_true")
     given = parser.parse_args()
     found = json.loads(SUMMARY.read_text()) if SUMMARY.exists() else {"studies": []}
+    found["records"] = MAKE_TUNE["workload"]["num"]
     wanted = [(f"running-{seed}", int(seed), {}) for seed in given.seeds.split(",")]
     wanted.append(("filled", 1, {"measure": "filled"}))
     for study, seed, more in wanted:
