@@ -29,7 +29,8 @@ def driver_pairs(found: dict[str, Any]) -> str:
 _SHOWN = {
     "write_amp": "write amplification", "live_sst_bytes": "live space, mean",
     "cpu_us_per_op": "CPU per operation", "scan_sorted_runs": "sorted runs, mean",
-    "get_p50_us": "p50 of gets", "scan_p50_us": "p50 of scans", "write_p99_us": "p99 of writes", "capacity_ops_s": "capacity",
+    "get_p50_us": "p50 of gets", "scan_p50_us": "p50 of scans",
+    "write_p99_us": "p99 of writes", "capacity_ops_s": "capacity",
 }  # fmt: skip
 
 
@@ -53,8 +54,9 @@ def running_winners(found: dict[str, Any]) -> str:
     rate = found["side_by_side"][0]["rate"]
     about = (
         f"We measured with RocksDB 11.8.1 {BUILDS['11.8.1']} and {found['records']:,} records, at "
-        f"{rate:,.0f} writes per second, {complete} runs of each config. A ratio is winner / baseline, with "
-        "its 95 % interval. A study of a filled store does not measure the metrics without a ratio."
+        f"{rate:,.0f} writes per second, {complete} runs of each config. A ratio is winner / "
+        "baseline, with its 95 % interval. A study of a filled store does not measure the metrics "
+        "without a ratio."
     )
     heads = ["metric", "baseline", "filled: as verified", "filled: in the running store",
              "running: as verified", "running: in the running store"]  # fmt: skip
