@@ -47,10 +47,9 @@ _LEVELDB = re.compile(
     r"compacted to: files\[|Delete type=)", re.MULTILINE
 )  # fmt: skip
 _READ = (
-    "a LOG of RocksDB, a statistics dump, output of db_bench, MyRocks' SHOW ENGINE ROCKSDB STATUS, "
-    "SHOW GLOBAL STATUS and INFORMATION_SCHEMA, Kvrocks' INFO, Prometheus metrics of RocksDB, "
-    "PerfContext, report.tsv of RocksDB's benchmark.sh, an OPTIONS file, an options string, "
-    "my.cnf, tikv.toml and arangod.conf"
+    "a LOG of RocksDB, a statistics dump, output of db_bench, status and INFORMATION_SCHEMA of "
+    "MyRocks, Kvrocks' INFO, Prometheus metrics of RocksDB, PerfContext, report.tsv of RocksDB's "
+    "benchmark.sh, an OPTIONS file, an options string, my.cnf, tikv.toml and arangod.conf"
 )
 """All kinds of input."""
 
