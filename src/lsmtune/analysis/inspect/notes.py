@@ -73,6 +73,12 @@ def no_write_amp_note(
             f"clients wrote less than {format_bytes(below_bytes)} until the last dump; below "
             f"{format_bytes(LEAST_INGEST)}, lsmtune computes no write amplification"
         )
+    if ingest_bytes is not None and written_bytes is not None:
+        return (
+            f"clients wrote {format_bytes(ingest_bytes)} and flushes and compactions only "
+            f"{format_bytes(written_bytes)}, so most of it is still in memtables, and lsmtune "
+            "computes no write amplification"
+        )
     if ingest_bytes is not None:
         return (
             "the number of bytes that flushes and compactions wrote is missing, so the write "
