@@ -9,8 +9,13 @@ from lsmtune.analysis.inspect.first_steps import as_number
 from lsmtune.analysis.inspect.inspection import Extent, Inspection, Load, Period, Totals
 from lsmtune.analysis.inspect.level_lines import levels_of, shapes_of
 from lsmtune.analysis.inspect.normalise import normalised
+from lsmtune.analysis.inspect.notes import (
+    HARDLY_FLUSHED,
+    grouped_faults,
+    no_dump_note,
+    no_write_amp_note,
+)
 from lsmtune.analysis.inspect.notes import LEAST_INGEST as _LEAST_INGEST
-from lsmtune.analysis.inspect.notes import grouped_faults, no_dump_note, no_write_amp_note
 from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.knobs.defaults import nearest_version, version_number
 from lsmtune.metrics.compaction_table import (
@@ -31,8 +36,6 @@ _INNER_KEY_BYTES = 8
 
 _UPTIME_DIGIT_S = 0.1
 """RocksDB rounds the uptime to this."""
-_HARDLY_FLUSHED = 0.1
-"""If so small a share of the clients' bytes was flushed, the others are still in memtables."""
 _WRITERS = ("flush", "compact")
 _LEAST_RAW, _LEAST_FILTERED = 16 * KIB, 100
 """Smaller tables consist mostly of what every table and every filter has."""
@@ -205,7 +208,7 @@ def _totals(
         ingest, amplification, source = _rounded_write_amp(content, last, largest)
     if ingest and amplification is not None and source != "events":
         left_memtables = max(amplification, (user or 0) / ingest)
-        if left_memtables < _HARDLY_FLUSHED and ingest <= _most_in_memtables(content):
+        if left_memtables < HARDLY_FLUSHED and ingest <= _most_in_memtables(content):
             amplification = None
     if amplification is None:
         written = known_sum((flushed, compacted))
