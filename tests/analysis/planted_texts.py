@@ -177,6 +177,10 @@ MEMORY: dict[str, str] = {
     "cache-full": warned("[WARN] [db/db_impl/db_impl_compaction_flush.cc:3000] Flush failed: "
                          "Operation aborted: Memory limit reached: Insert failed due to LRU cache "
                          "being full."),
+    "large-filter-block": "block_cache_hit_count = 0, block_read_count = 2, "
+    "block_read_byte = 9000000, block_cache_filter_hit_count = 0, "
+    "filter_block_read_count = 2, index_block_read_count = 0, "
+    "read_filter_block_nanos = 17000000\n",
     "large-metadata": log(flush(1, 2, filter_size=2 * MIB),
                           tables={"cache_index_and_filter_blocks": 1}),
     "open-iterators": log(
@@ -246,6 +250,7 @@ OTHERS: dict[str, str] = {
     "tikv-flow-control": "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 30\n",
     "soft-above-hard": "soft_pending_compaction_bytes_limit=64G;"
     "hard_pending_compaction_bytes_limit=8G",
+    "no-slowdown": "level0_slowdown_writes_trigger=30;level0_stop_writes_trigger=30",
     "wal-limit-unused": log(database={"max_total_wal_size": GIB}),
     "wal-not-recycled": log(database={"recycle_log_file_num": 4, "WAL_ttl_seconds": 3600}),
     "file-size-multiplier": log(

@@ -241,6 +241,12 @@ _RECOVERED = [
 ]
 
 
+_FIFO_LIMIT = (
+    "compaction_style=kCompactionStyleFIFO;write_buffer_size=64m;"
+    "compaction_options_fifo={{max_table_files_size={}}}"
+)
+
+
 def collecting(**told: object) -> str:
     return log(_GARBAGE, family={"enable_blob_garbage_collection": "true", **told})
 
@@ -308,8 +314,20 @@ SITUATIONS: dict[str, tuple[str, str, str | None]] = {
         blob_garbage_collection_age_cutoff="1.000000"),
         "blob_garbage_collection_force_threshold"),
     "compactions by ttl": ("timed-compactions", log(compactions(4, reason="Ttl")), "ttl"),
-    "a manual compaction since 7.6": ("manual-compaction", TEXTS["manual-compaction"].replace(
-        "7.8.3", "8.6.1"), "disable_auto_compactions"),
+    "a manual compaction while level 0 grows": (
+        "manual-compaction", TEXTS["manual-compaction"], "exclusive_manual_compaction"),
+    "a manual compaction with many pending bytes": (
+        "manual-compaction", TEXTS["manual-compaction"].replace(L0, PENDING),
+        "disable_auto_compactions"),
+    "a threshold of flow control that the file sets": (
+        "tikv-flow-control", "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 20\n"
+        "[storage.flow-control]\nl0-files-threshold = 50\n", "level0_slowdown_writes_trigger"),
+    "limits of pending bytes without a slowdown": (
+        "no-slowdown", "soft_pending_compaction_bytes_limit=8G;"
+        "hard_pending_compaction_bytes_limit=8G", "hard_pending_compaction_bytes_limit"),
+    "a large index block": ("large-filter-block", TEXTS["large-filter-block"].replace(
+        "filter_block_read_count = 2, index_block_read_count = 0",
+        "filter_block_read_count = 0, index_block_read_count = 2"), "index_type"),
     "syncs where WAL files are not recycled": ("sync-writes", log(_SYNCED), None),
     "syncs where WAL files are recycled": (
         "sync-writes", log(_SYNCED, version="9.1.0"), "recycle_log_file_num"),
@@ -330,6 +348,8 @@ SITUATIONS: dict[str, tuple[str, str, str | None]] = {
         "storage.flow-control.soft-pending-compaction-bytes-limit"),
     "many WAL files of two families": ("many-wals", log(_RECOVERED, families=("default", "a")),
                                        "max_total_wal_size"),
+    "many WAL files below a low limit": ("many-wals", log(
+        _RECOVERED, families=("default", "a"), database={"max_total_wal_size": MIB}), None),
     "many WAL files of one family": ("many-wals", log(_RECOVERED), None),
     "many WAL files that openings keep": ("many-wals", log(_RECOVERED, database={
         "avoid_flush_during_recovery": 1}), "avoid_flush_during_recovery"),
@@ -347,6 +367,29 @@ def test_the_step_is_about_the_option_that_counts_in_the_situation(
     code, text, option = SITUATIONS[case]
     first = the(tmp_path, code, text).first_action
     assert (first.option if first else None) == option
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "change"),
+    [
+        ("fifo-tiny-limit", _FIFO_LIMIT.format(20480), Change(
+            "fifo_max_table_files_size", "raise", "20480", str(20 * GIB))),
+        ("fifo-tiny-limit", _FIFO_LIMIT.format(8 * MIB), Change(
+            "fifo_max_table_files_size", "raise", str(8 * MIB), str(640 * MIB))),
+        ("wal-unlimited", "[Version]\nrocksdb_version=6.7.3\n[DBOptions]\n" + "".join(
+            f'[CFOptions "{name}"]\nwrite_buffer_size={GIB}\n' for name in ("default", "a")),
+         Change("max_total_wal_size", "set", None, str(4 * GIB))),
+        ("many-wals", log(_RECOVERED, families=("default", "a"), database={
+            "max_total_wal_size": 1 << 40}),
+         Change("max_total_wal_size", "lower", str(1 << 40), str(512 * MIB))),
+        ("no-slowdown", TEXTS["no-slowdown"], Change(
+            "level0_stop_writes_trigger", "raise", "30", "46")),
+    ],
+)  # fmt: skip
+def test_the_number_of_a_step_follows_from_the_text(
+    code: str, text: str, change: Change, tmp_path: Path
+) -> None:
+    assert the(tmp_path, code, text).step.changes[0] == change
 
 
 def test_quiet_deletions_are_no_matter_of_fifo(tmp_path: Path) -> None:

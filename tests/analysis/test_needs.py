@@ -230,6 +230,8 @@ def test_each_reason_for_no_write_amplification_has_its_own_note(tmp_path: Path)
         "nothing since": idle(),
         "clients wrote 1 MiB": log(flush(1, 2), dump(1, tickers={
             "bytes.written": MIB, "flush.write.bytes": MIB, "compact.write.bytes": 0})),
+        "most of it is still in memtables": log(flush(1, 2, data=MIB), dump(1, tickers={
+            "bytes.written": 64 * MIB, "flush.write.bytes": MIB, "compact.write.bytes": 0})),
         "flushes and compactions wrote is missing": STATS,
         "clients, flushes and compactions": HEAD + row("L0", 1, "1.00 MB") + "\n",
     }  # fmt: skip

@@ -41,6 +41,12 @@ def weights(log_: Inspection) -> dict[str, float]:
          MYROCKS + "4;level0_slowdown_writes_trigger=8\n"),
         ("low-l0-trigger", MYROCKS + "8;level0_slowdown_writes_trigger=10\n",
          MYROCKS + "20;level0_slowdown_writes_trigger=30\n"),
+        ("no-slowdown", MYROCKS + "20;level0_slowdown_writes_trigger=30;"
+         "level0_stop_writes_trigger=30\n", MYROCKS + "20;level0_slowdown_writes_trigger=30;"
+         "level0_stop_writes_trigger=31\n"),
+        ("no-slowdown", "soft_pending_compaction_bytes_limit=8G;"
+         "hard_pending_compaction_bytes_limit=8G", "soft_pending_compaction_bytes_limit=0;"
+         "hard_pending_compaction_bytes_limit=0"),
         ("wal-unlimited", log(families=("default", "a"), family={"write_buffer_size": GIB}),
          TIKV + TIKV.replace("default", "write")),
         ("tikv-flow-control", "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 21\n",

@@ -1,9 +1,12 @@
 """What other programs print about their RocksDB: MyRocks, Kvrocks, exporters, PerfContext."""
 
+import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from planted_texts import TEXTS
 from status_texts import (
     FORMS,
     GIB,
@@ -22,6 +25,8 @@ from status_texts import (
     with_tabs,
 )
 
+from lsmtune.analysis.inspect.applying import Line, lines_to_apply
+from lsmtune.analysis.inspect.first_steps import Change, FirstStep
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.errors import UserError
@@ -133,6 +138,74 @@ def test_info_of_kvrocks_has_levels_and_stalls(end: str, tmp_path: Path) -> None
         "metadata"
     }
     assert not [note for note in log.incomplete if "parse" in note]
+
+
+@pytest.mark.parametrize(
+    ("files", "title"), [(177, "Writes are stopped"), (39, "Writes are slowed down"), (19, "")]
+)
+def test_level_0_of_kvrocks_is_judged_by_its_own_triggers(
+    files: int, title: str, tmp_path: Path
+) -> None:
+    calm = INFO.replace("stop[metadata]:3", "stop[metadata]:").replace("[177,", f"[{files},")
+    calm = calm.replace("slowdown[metadata]:4", "slowdown[metadata]:")
+    log = inspected(calm.replace("bytes[metadata]:9", "bytes[metadata]:7516192768"), tmp_path)
+    titles = [finding.title for finding in log.findings if finding.code == "many-l0-files"]
+    assert [one.partition(",")[0] for one in titles] == ([title] if title else [])
+    for finding in log.findings:
+        assert "7 GiB" in finding.evidence
+        assert lines_to_apply(finding, log) == (
+            Line("CONFIG SET rocksdb.max_background_compactions 4"),
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (Change("write_buffer_size", "set", None, str(GIB)),
+         Line("CONFIG SET rocksdb.write_buffer_size 1024")),
+        (Change("disable_auto_compactions", "set", None, "false"),
+         Line("CONFIG SET rocksdb.disable_auto_compactions no")),
+        (Change("partition_filters", "set", None, "true"),
+         Line("rocksdb.partition_filters yes", "kvrocks.conf")),
+        (Change("max_total_wal_size", "set"), Line("CONFIG SET rocksdb.max_total_wal_size N")),
+    ],
+)  # fmt: skip
+def test_a_step_is_applied_in_the_words_and_units_of_kvrocks(
+    change: Change, line: Line, tmp_path: Path
+) -> None:
+    log = inspected(INFO, tmp_path)
+    finding = replace(log.findings[0], step=FirstStep("", (change,)))
+    assert lines_to_apply(finding, log) == (line,)
+
+
+@pytest.mark.parametrize(
+    ("flushed", "write_amp"), [(7000, None), (64 << 20, 0.64), (4 << 20, None)]
+)
+def test_bytes_that_wait_in_memtables_give_no_write_amplification(
+    flushed: int, write_amp: float | None, tmp_path: Path
+) -> None:
+    values = STATUS | {"rocksdb_bytes_written": str(100 << 20), "rocksdb_compact_write_bytes": "0"}
+    text = with_tabs(variables(values | {"rocksdb_flush_write_bytes": str(flushed)}))
+    log = inspected(text, tmp_path)
+    assert (log.totals.write_amp, log.totals.flush_write_bytes) == (write_amp, flushed)
+    assert log.totals.ingest_bytes == 100 << 20
+
+
+def test_more_bytes_than_memtables_hold_give_a_write_amplification(tmp_path: Path) -> None:
+    values = STATUS | {"rocksdb_flush_write_bytes": "7000", "rocksdb_compact_write_bytes": "0"}
+    log = inspected(with_tabs(variables(values)), tmp_path)
+    assert log.totals.write_amp == pytest.approx(7000 / (4 * GIB))
+
+
+@pytest.mark.parametrize("words", ["index_block_read_count = 1", "block_read_byte = 1000000"])
+def test_reads_of_data_or_of_small_blocks_are_no_large_filter_blocks(
+    words: str, tmp_path: Path
+) -> None:
+    name = words.partition(" = ")[0]
+    text = TEXTS["large-filter-block"]
+    assert "large-filter-block" in codes(inspected(text, tmp_path))
+    changed = re.sub(rf"\b{name} = \d+", words, text)
+    assert "large-filter-block" not in codes(inspected(changed, tmp_path))
 
 
 @pytest.mark.parametrize("text", [TIKV, MYSQL, MONGODB])

@@ -8,9 +8,21 @@ from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.knobs.advice import action, call_of, name_in_texts
 from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY
 from lsmtune.knobs.option_names import section_of
+from lsmtune.units import MIB
 
 _UNKNOWN = "N"
 """Stands for a value that does not follow from the text."""
+
+_KVROCKS_MIB = ("write_buffer_size", "target_file_size_base", "max_total_wal_size")
+_KVROCKS_ONLINE = (
+    *_KVROCKS_MIB, "max_write_buffer_number", "min_write_buffer_number_to_merge",
+    "max_open_files", "max_background_compactions", "max_background_jobs", "max_subcompactions",
+    "level0_file_num_compaction_trigger", "level0_slowdown_writes_trigger",
+    "level0_stop_writes_trigger", "max_bytes_for_level_base", "max_bytes_for_level_multiplier",
+    "level_compaction_dynamic_level_bytes", "disable_auto_compactions", "delayed_write_rate",
+    "compaction_readahead_size", "max_compaction_bytes", "periodic_compaction_seconds", "ttl",
+)  # fmt: skip
+"""Options that Kvrocks changes while it runs, and those in MiB (its src/config/config.cc)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,7 @@ def lines_to_apply(finding: Finding, log: Inspection) -> tuple[Line, ...]:
         "my.cnf": _myrocks,
         "MyRocks status": _myrocks,
         "tikv.toml": _tikv,
+        "Kvrocks INFO": _kvrocks,
     }
     return tuple(ways.get(log.kind, _rocksdb)(finding.step.changes, family))
 
@@ -102,6 +115,18 @@ def _tikv(changes: Sequence[Change], family: str) -> Iterator[Line]:
             yield Line(f"tikv-ctl --host HOST:20160 modify-tikv-config -n {name} -v {value}")
         else:
             yield Line(f"{name} = {_value(change)}", "tikv.toml")
+
+
+def _kvrocks(changes: Sequence[Change], _family: str) -> Iterator[Line]:
+    for change in changes:
+        value = _value(change)
+        if change.option in _KVROCKS_MIB and value != _UNKNOWN:
+            value = str(max(1, int(value) // MIB))
+        value = {"true": "yes", "false": "no"}.get(value, value)
+        if change.option in _KVROCKS_ONLINE:
+            yield Line(f"CONFIG SET rocksdb.{change.option} {value}")
+        else:
+            yield Line(f"rocksdb.{change.option} {value}", "kvrocks.conf")
 
 
 def _online(engine: str) -> frozenset[str]:

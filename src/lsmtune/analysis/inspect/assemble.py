@@ -5,11 +5,17 @@ from dataclasses import replace
 
 from lsmtune.analysis.inspect.changed import changed_options
 from lsmtune.analysis.inspect.fact_sources import facts_of, known_sum
+from lsmtune.analysis.inspect.first_steps import as_number
 from lsmtune.analysis.inspect.inspection import Extent, Inspection, Load, Period, Totals
 from lsmtune.analysis.inspect.level_lines import levels_of, shapes_of
 from lsmtune.analysis.inspect.normalise import normalised
+from lsmtune.analysis.inspect.notes import (
+    HARDLY_FLUSHED,
+    grouped_faults,
+    no_dump_note,
+    no_write_amp_note,
+)
 from lsmtune.analysis.inspect.notes import LEAST_INGEST as _LEAST_INGEST
-from lsmtune.analysis.inspect.notes import grouped_faults, no_dump_note, no_write_amp_note
 from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.knobs.defaults import nearest_version, version_number
 from lsmtune.metrics.compaction_table import (
@@ -200,6 +206,10 @@ def _totals(
         flushed, compacted = (tickers[f"rocksdb.{kind}.write.bytes"] for kind in _WRITERS)
     if amplification is None:
         ingest, amplification, source = _rounded_write_amp(content, last, largest)
+    if ingest and amplification is not None and source != "events":
+        left_memtables = max(amplification, (user or 0) / ingest)
+        if left_memtables < HARDLY_FLUSHED and ingest <= _most_in_memtables(content):
+            amplification = None
     if amplification is None:
         written = known_sum((flushed, compacted))
         if written is None and last is not None and last.compacted_bytes is not None:
@@ -216,7 +226,7 @@ def _totals(
         clients_period=None if ingest is None else "log" if source == "events" else of_dump,
         jobs_period=of_dump if source == "tickers" else "log" if flushed or compacted else None,
         write_amp=amplification,
-        write_amp_from=source,
+        write_amp_from=source if amplification is not None else None,
         w_amp_table=(largest.w_amp_table or None) if largest else None,  # 0: nothing was flushed
         stall_s=last.stall_s if last else None,
         stall_percent=last.stall_percent if last else None,
@@ -224,6 +234,16 @@ def _totals(
         compaction_s=sum(took_s) if has_jobs and len(took_s) == len(seconds) else None,
         ingest_below_bytes=_below(last) if ingest is None else None,
     )
+
+
+def _most_in_memtables(content: LogContent) -> float:
+    """Return the most bytes that can wait in memtables; a guess where the options are unknown."""
+    sizes = [
+        (as_number(told.get("write_buffer_size")) or 0)
+        * (as_number(told.get("max_write_buffer_number")) or 2)
+        for told in content.options.families.values()
+    ]
+    return sum(sizes) or GIB
 
 
 def _below(last: StatsDump | None) -> int | None:

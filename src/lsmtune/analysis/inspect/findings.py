@@ -12,7 +12,7 @@ from pathlib import Path
 from lsmtune.analysis.inspect.facts import Fact
 from lsmtune.analysis.inspect.first_steps import Step, first_step, options_of
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, Verdict
-from lsmtune.analysis.inspect.rule import Rule, number_or_default
+from lsmtune.analysis.inspect.rule import Rule, number_or_default, server_default
 from lsmtune.knobs.advice import name_in_texts
 from lsmtune.knobs.defaults import is_address
 from lsmtune.knobs.families import FAMILY_SECTIONS
@@ -91,12 +91,13 @@ def with_step(finding: Finding, log: Inspection) -> Finding:
 def _written(log: Inspection, option: str, family: str) -> str | None:
     """Return an option as the text has it, of a column family, else of the store.
 
-    RocksDB's default counts where a file leaves out an option of a column family.
+    The default of the server or of RocksDB counts where a file leaves out an option.
     """
     name = name_in_texts(option)
     own, store = (log.options.get(scope, {}).get(name) for scope in (family, ""))
     value = store if own is None else own
-    if value is None and section_of(name) in FAMILY_SECTIONS:
+    of_server = server_default(log, name) is not None
+    if value is None and (of_server or section_of(name) in FAMILY_SECTIONS):
         value = f"{default:.15g}" if (default := number_or_default(log, family, name)) else None
     return None if value is None or is_address(value) else value
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.analysis.inspect.notes import LEAST_INGEST
+from lsmtune.analysis.inspect.notes import HARDLY_FLUSHED, LEAST_INGEST
 from lsmtune.knobs.defaults import version_number
 
 _LOG, _DUMP, _BENCH, _MYROCKS = "LOG", "statistics dump", "db_bench output", "MyRocks status"
@@ -147,7 +147,8 @@ def _write_amp_here(log: Inspection) -> str | None:
     totals = log.totals
     ingest = totals.ingest_below_bytes if totals.ingest_bytes is None else totals.ingest_bytes
     if ingest is not None:
-        if ingest < LEAST_INGEST:
+        flushed = ingest if totals.flush_write_bytes is None else totals.flush_write_bytes
+        if ingest < LEAST_INGEST or flushed < HARDLY_FLUSHED * ingest:
             return f"use a {log.kind} of a longer time, with more writes"
         return _dump_here(_TABLES, _STATS)(log)
     if log.kind == _LOG:

@@ -15,6 +15,8 @@ Text inside a tenth of the lines is noticed in about two of three of them.
 _LONGEST_EXAMPLE = 160
 LEAST_INGEST = 16 * MIB
 """No write amplification is computed from fewer bytes of clients."""
+HARDLY_FLUSHED = 0.1
+"""If so small a share of the clients' bytes was flushed, the others can still be in memtables."""
 
 _PLACE = re.compile(r"line \d+: (?:compaction table of \[[^\]]*\]: )?")
 
@@ -72,6 +74,13 @@ def no_write_amp_note(
         return (
             f"clients wrote less than {format_bytes(below_bytes)} until the last dump; below "
             f"{format_bytes(LEAST_INGEST)}, lsmtune computes no write amplification"
+        )
+    written = ingest_bytes if written_bytes is None else written_bytes
+    if ingest_bytes is not None and written is not None and written < HARDLY_FLUSHED * ingest_bytes:
+        return (
+            f"clients wrote {format_bytes(ingest_bytes)} and flushes and compactions only "
+            f"{format_bytes(written)}, so most of it is still in memtables, and lsmtune "
+            "computes no write amplification"
         )
     if ingest_bytes is not None:
         return (

@@ -46,7 +46,13 @@ RUNS_DEFAULTS = ("OPTIONS file", "options string")
 """Files of RocksDB itself: an option that they leave out has RocksDB's default."""
 _WITH_DEFAULTS = (*RUNS_DEFAULTS, "my.cnf", "arangod.conf")
 """Files whose column families have RocksDB's default for an option that they leave out."""
-_SERVER_DEFAULTS = {"arangod.conf": {"level0_file_num_compaction_trigger": 2.0}}
+_SERVER_DEFAULTS: Mapping[str, Mapping[str, float]] = {
+    "arangod.conf": {"level0_file_num_compaction_trigger": 2.0},
+    "Kvrocks INFO": {  # src/config/config.cc of apache/kvrocks
+        "level0_file_num_compaction_trigger": 4.0, "level0_slowdown_writes_trigger": 20.0,
+        "level0_stop_writes_trigger": 40.0, "max_background_compactions": 2.0,
+    },
+}  # fmt: skip
 """Defaults of a server that are not RocksDB's, by the kind of its file."""
 _TOTAL = re.compile(r"Total Num: (\d{1,12})")
 
@@ -92,7 +98,9 @@ def bound_text(log: Inspection, family: str, option: str) -> str:
     own = log.family_option(family, option)
     if own is not None and _WHOLE.fullmatch(own):
         return _amount(option, int(own))
-    default = defaults_of(log.version or known_versions()[1])[option].value
+    of_server = server_default(log, option)
+    of_rocksdb = defaults_of(log.version or known_versions()[1])[option].value
+    default = of_rocksdb if of_server is None else of_server
     return f"{_amount(option, int(default))} by default"
 
 
@@ -121,14 +129,22 @@ def read_share(log: Inspection) -> float:
     return (log.facts.value("read_percent") or log.load.read_percent or 0.0) / 100
 
 
+def server_default(log: Inspection, name: str) -> float | None:
+    """Return the default that the server gives an option; None where it is RocksDB's."""
+    return _SERVER_DEFAULTS.get(log.kind, {}).get(name)
+
+
 def number_or_default(log: Inspection, family: str, name: str) -> float:
     """Return an option of a column family as a number, or RocksDB's default if a file lacks it.
 
     0 where the default is not RocksDB's, or not the same in all versions that the file may be of.
     """
-    if log.family_option(family, name) is not None or log.kind not in _WITH_DEFAULTS:
+    own = server_default(log, name)
+    if log.family_option(family, name) is not None or (
+        own is None and log.kind not in _WITH_DEFAULTS
+    ):
         return log.family_number(family, name)
-    if (own := _SERVER_DEFAULTS.get(log.kind, {}).get(name)) is not None:
+    if own is not None:
         return own
     versions = (log.version,) if log.version else known_versions()
     known = (defaults_of(version).get(name) for version in versions)
@@ -145,7 +161,8 @@ def is_old_tikv(log: Inspection) -> bool:
 
 def jobs_option(log: Inspection) -> str:
     """Return the option that limits compactions: any of the two old options overrides the new."""
-    old = (log.number(f"max_background_{name}") or 0 for name in ("compactions", "flushes"))
+    names = (f"max_background_{name}" for name in ("compactions", "flushes"))
+    old = (log.number(name) or server_default(log, name) or 0 for name in names)
     return "max_background_compactions" if max(old) > 0 else "max_background_jobs"
 
 

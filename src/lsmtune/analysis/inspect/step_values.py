@@ -9,7 +9,7 @@ BLOOM_FILTER = "bloomfilter:10:false"
 MORE_MEMTABLES = Step("raise", "max_write_buffer_number", 4)
 """RocksDB slows down writes before it stops them only with more than three memtables."""
 WAL_REASON = "all memtables can become full"
-_LEAST_SLOWDOWN, _UNTIL_STOP = 20, 16
+_LEAST_SLOWDOWN, UNTIL_STOP = 20, 16
 """RocksDB's defaults: the slowdown starts at 20 files in level 0, the stop is 16 files later."""
 
 
@@ -30,7 +30,16 @@ def all_memtables(log: Inspection, _family: str) -> float | None:
         * number_or_default(log, family, "max_write_buffer_number")
         for family in log.families
     ]
-    return sum(sizes) if all(sizes) else None
+    return (sum(sizes) or None) if all(sizes) else None
+
+
+def smaller_wal(log: Inspection, family: str) -> float | None:
+    """Return the bytes of all memtables as a limit of the WAL; None if it is lower already.
+
+    0 is no limit of its own: RocksDB's is then 4 times the memtables.
+    """
+    size, present = all_memtables(log, family), log.number("max_total_wal_size")
+    return None if present and size and present <= size else size
 
 
 def wal_of_all_memtables(log: Inspection, family: str) -> float | None:
@@ -63,7 +72,7 @@ def _slowdown(log: Inspection, family: str) -> float:
 
 def _stop(log: Inspection, family: str) -> float:
     present = log.written_number(family, "level0_slowdown_writes_trigger")
-    return max(present, _slowdown(log, family)) + _UNTIL_STOP
+    return max(present, _slowdown(log, family)) + UNTIL_STOP
 
 
 _RAISED_STOP = Step("raise", "level0_stop_writes_trigger", _stop)

@@ -5,7 +5,7 @@ The lines are those of GetRocksDBInfo and GetServerInfo in src/server/server.cc 
 
 import re
 
-from lsmtune.metrics.status_texts.names import STALLS, TICKERS
+from lsmtune.metrics.status_texts.names import PENDING_BYTES, STALLS, TICKERS
 from lsmtune.metrics.status_texts.status import StatusText
 
 KIND = "Kvrocks INFO"
@@ -41,6 +41,8 @@ def read_kvrocks(text: str) -> StatusText | None:
 def _take_count(status: StatusText, name: str, family: str, count: int) -> None:
     if name == "uptime_in_seconds":
         status.uptime_s = float(count)
+    elif name == PENDING_BYTES.replace("-", "_"):
+        status.tickers[PENDING_BYTES] = status.tickers.get(PENDING_BYTES, 0) + count
     elif name in STALLS:
         status.count_stalls(family, STALLS[name], count)
     elif name in TICKERS:

@@ -110,12 +110,18 @@ PERF_CONTEXT: Mapping[str, str] = {
     "internal_delete_skipped_count": "number.iter.skip",
     "bloom_sst_hit_count": "bloom.filter.full.positive",
     "bloom_sst_miss_count": "bloom.filter.useful",
+    "block_read_byte": "perf.block.read.bytes",
+    "read_filter_block_nanos": "perf.filter.read.nanos",
 }
 """Counts of PerfContext (include/rocksdb/perf_context.h), and the tickers that count the same.
 
+RocksDB has no tickers for the names with `perf`.
 A get or seek counts once per memtable that it looks at. Entries that iterators skip for another
 reason than a deletion are not in `internal_delete_skipped_count`.
 """
+
+PENDING_BYTES = "estimate-pending-compaction-bytes"
+"""RocksDB's property of this name, as a sum over column families among the tickers."""
 
 MONGODB: Mapping[tuple[str, str], str] = {
     ("block_cache_hits", ""): "block.cache.hit",

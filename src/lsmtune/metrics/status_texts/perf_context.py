@@ -17,7 +17,7 @@ _MORE = (
 )
 _WANTED = "use the whole text of PerfContext::ToString"
 _PAIR = re.compile(r"\b([a-z][a-z_]{3,60}) = (\d{1,20})\b")
-_OTHERS = {"user_key_comparison_count", "block_read_byte", "block_read_time", "block_checksum_time"}
+_OTHERS = {"user_key_comparison_count", "block_read_time", "block_checksum_time"}
 _FEWEST_NAMES = 2
 
 

@@ -16,13 +16,14 @@ from lsmtune.analysis.inspect.rule import (
     version_in,
 )
 from lsmtune.metrics.log_notices import Notices
-from lsmtune.units import format_bytes
+from lsmtune.units import MIB, format_bytes
 
 _TABLES = "compaction_options_fifo.max_table_files_size"
 _DATA = "compaction_options_fifo.max_data_files_size"
 """It replaces the other limit if it is set (RocksDB 11)."""
 _PERIOD = "periodic_compaction_seconds"
 _ALLOW = "compaction_options_fifo.allow_compaction"
+_MANY = 10
 
 
 def _tiny_limit(log: Inspection) -> Iterator[Finding]:
@@ -34,11 +35,8 @@ def _tiny_limit(log: Inspection) -> Iterator[Finding]:
     for family in log.families:
         if log.family_option(family, "compaction_style") not in FIFO:
             continue
-        size, merged, tables, data = (
-            number_or_default(log, family, name)
-            for name in ("write_buffer_size", "min_write_buffer_number_to_merge", _TABLES, _DATA)
-        )
-        limit, flushed = data or tables, size * (merged or 1)
+        tables, data = (number_or_default(log, family, name) for name in (_TABLES, _DATA))
+        limit, flushed = data or tables, _flushed(log, family)
         if 0 < limit < flushed:
             yield Finding(
                 "fifo-tiny-limit", "FIFO compaction deletes the data of each full memtable",
@@ -47,6 +45,22 @@ def _tiny_limit(log: Inspection) -> Iterator[Finding]:
                 "RocksDB deletes files until the size of all files is within the limit.",
                 ("fifo_max_table_files_size", "write_buffer_size"), 0.7, family=family,
             )  # fmt: skip
+
+
+def _flushed(log: Inspection, family: str) -> float:
+    """Return the bytes that a flush of full memtables can write."""
+    size, merged = (
+        number_or_default(log, family, name)
+        for name in ("write_buffer_size", "min_write_buffer_number_to_merge")
+    )
+    return size * (merged or 1)
+
+
+def _meant_as_mib(log: Inspection, family: str) -> float | None:
+    """Return a limit that is too small as a number of MiB; None for one that is no such number."""
+    limit = log.family_number(family, _TABLES)
+    is_meant = limit < MIB and limit * MIB >= _MANY * _flushed(log, family)
+    return limit * MIB if is_meant else None
 
 
 def _merges_and_ttl(log: Inspection) -> Iterator[Finding]:
@@ -89,8 +103,10 @@ RULES = (
         "", ("ttl", "periodic_compaction_seconds"), 0.2)),
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
-    "fifo-tiny-limit": Step(
-        "raise", "fifo_max_table_files_size", rest="to the bytes that all data may take"
+    "fifo-tiny-limit": (
+        Step("set", "fifo_max_table_files_size", _meant_as_mib, reason="the unit is bytes"),
+        Step("set", "fifo_max_table_files_size", lambda log, family: _MANY * _flushed(log, family),
+             reason=f"{_MANY} flushes of full memtables, or more if more data must stay"),
     ),
     "fifo-drops": Step("raise", "fifo_max_table_files_size", rest="if the data must stay"),
     "fifo-merges-ttl": Step("set", "fifo_compaction_allow_compaction", False),

@@ -21,6 +21,7 @@ from lsmtune.analysis.inspect.step_values import (
     MORE_FOR_MEMTABLES,
     WAL_REASON,
     all_memtables,
+    smaller_wal,
     wal_of_all_memtables,
 )
 from lsmtune.metrics.log_notices import Notices
@@ -94,13 +95,13 @@ def _large_wal(log: Inspection) -> Iterator[Finding]:
     by_default = limit is None and log.kind in RUNS_DEFAULTS  # servers have their own defaults
     if len(log.families) < 2 or not (limit == "0" or by_default):  # noqa: PLR2004
         return
-    memory = log.memtable_bytes
+    memory = all_memtables(log, "") or 0.0
     if 4 * memory >= _LARGE_WAL:
         yield Finding(
             "wal-unlimited", "The WAL can grow to 8 GiB or more",
-            f"max_total_wal_size is 0, so the limit is {format_bytes(4 * memory)}: 4 times the "
-            f"memtables of {len(log.families)} families. An idle family keeps the WAL until its "
-            "flush.",
+            f"max_total_wal_size is 0{' by default' if by_default else ''}, so the limit is "
+            f"{format_bytes(4 * memory)}: 4 times the memtables of {len(log.families)} families. "
+            "An idle family keeps the WAL until its flush.",
             ("max_total_wal_size",), 0.25,
         )  # fmt: skip
 
@@ -232,7 +233,7 @@ FIRST_STEPS: FirstSteps = {
         Step("set", "bytes_per_sync", MIB, first="check CPU and device, then"),
     ),
     "wal-unlimited": Step(
-        "lower", "max_total_wal_size", all_memtables, reason="the size of all memtables"
+        "set", "max_total_wal_size", smaller_wal, reason="the size of all memtables"
     ),
     "ingested-to-l0": Step(
         "raise", "level0_slowdown_writes_trigger",

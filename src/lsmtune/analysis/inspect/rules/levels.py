@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.analysis.inspect.needs import OPTIONS, SHAPES, WRITE_AMP
+from lsmtune.analysis.inspect.needs import OPTIONS, SHAPES, STALLS, WRITE_AMP
 from lsmtune.analysis.inspect.rule import (
     FIFO,
     LEVELED,
@@ -22,6 +22,7 @@ from lsmtune.analysis.inspect.rule import (
 )
 from lsmtune.analysis.inspect.stall_causes import L0, counts_by_cause
 from lsmtune.analysis.inspect.step_values import level_0_batch
+from lsmtune.metrics.status_texts.names import PENDING_BYTES
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_WRITE_AMP = 15.0
@@ -34,6 +35,7 @@ _SOURCES = {
 _FILES_LEFT = 20
 _MANY_LEVEL_0_FILES = 100
 _DEFAULT_TRIGGER = 4
+_WRITE_TRIGGERS = ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger")
 _FEW_READS = 0.1
 _AFTER_STALLS, _LONG_STALLS = 0.05, 0.05
 _BLOBS_SINCE = "6.13"
@@ -87,7 +89,11 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
     """
     for family in all_families(log):
         files = log.level_0_files(family)
-        if files is None or files < _MANY_LEVEL_0_FILES:
+        slow_at, stop_at = (number_or_default(log, family, name) for name in _WRITE_TRIGGERS)
+        does, at = ("stopped", stop_at) if 0 < stop_at <= (files or 0) else ("slowed down", slow_at)
+        holds = 0 < at <= (files or 0)
+        alone = holds and not _tells_stalls(log)
+        if files is None or (files < _MANY_LEVEL_0_FILES and not alone):
             continue
         if log.family_option(family, "disable_auto_compactions") in ON:
             continue  # compaction-off says it
@@ -95,21 +101,28 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
             continue  # their files are in level 0 by design
         trigger = log.family_number(family, "level0_file_num_compaction_trigger")
         reads = log.load.read_percent  # only reads suffer
-        weight = 0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100)
+        weight = 0.6 if holds or reads is None else 0.6 * max(_FEW_READS, reads / 100)
         if _stalls_by_files(log):
             weight = _AFTER_STALLS  # the findings on stalls come first
         options = (jobs_option(log), "max_subcompactions")
         own = ("level0_file_num_compaction_trigger",)
-        slow, stop = (bound_text(log, family, f"level0_{what}_writes_trigger")
-                      for what in ("slowdown", "stop"))  # fmt: skip
+        slow, stop = (bound_text(log, family, name) for name in _WRITE_TRIGGERS)
         starts = f" Compaction of level 0 starts at {trigger:.0f} files." if trigger else ""
         starts += f" Writes are slowed down at {slow}, and stopped at {stop}."
+        if pending := log.ticker(PENDING_BYTES):
+            starts += f" In all, {format_bytes(pending)} wait for compaction."
+        so = f"Writes are {does}" if holds else "Reads can be slow"
         yield Finding(
-            "many-l0-files", "Reads can be slow, because level 0 has many files",
+            "many-l0-files", f"{so}, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
             (*own, *options) if trigger > _DEFAULT_TRIGGER else (*options, *own),
             weight, family=family or None,
         )  # fmt: skip
+
+
+def _tells_stalls(log: Inspection) -> bool:
+    """Return whether findings on stalls judge what files in level 0 do to writes."""
+    return STALLS.is_there(log) or bool(log.stalls) or any(log.stall_counts.values())
 
 
 def _stalls_by_files(log: Inspection) -> bool:

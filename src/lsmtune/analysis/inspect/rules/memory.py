@@ -9,7 +9,7 @@ from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES, TICKERS
 from lsmtune.analysis.inspect.rule import FIFO, OFF, ON, FirstSteps, Rule, files_at_opening, noticed
 from lsmtune.metrics.log_notices import Notices
-from lsmtune.units import GIB, MIB, format_bytes
+from lsmtune.units import GIB, MIB, format_bytes, format_duration
 
 _MANY_FILES = 10_000
 _MANY_FAMILIES = 20
@@ -114,6 +114,29 @@ def _large_metadata(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _large_block_read(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for reads of large filter or index blocks, of a PerfContext.
+
+    PerfContext has one sum of bytes, so that all blocks must be of these kinds. A filter of a whole
+    file is one block; facebook/rocksdb#10149.
+    """
+    filters, index, blocks = (
+        log.ticker(f"block.cache.{kind}miss") for kind in ("filter.", "index.", "")
+    )
+    read = log.ticker("perf.block.read.bytes")
+    if not blocks or filters + index != blocks or read < MIB * blocks:
+        return
+    took_s = log.ticker("perf.filter.read.nanos") / 1e9
+    took = f" The filters took {format_duration(took_s)}." if took_s else ""
+    kind, first = ("filter", "partition_filters") if filters else ("index", "index_type")
+    yield Finding(
+        "large-filter-block", f"Reads wait for a large {kind} block from the device",
+        f"Blocks read from files: {filters:,} of filters, {index:,} of indexes, none of data. A "
+        f"block has {format_bytes(read / blocks)} on average.{took}",
+        (first, "block_cache", "cache_index_and_filter_blocks"), 0.4,
+    )  # fmt: skip
+
+
 def _open_iterators(log: Inspection) -> Iterator[Finding]:
     """Yield a finding for iterators that the program does not delete.
 
@@ -159,6 +182,7 @@ RULES = (
         "blocks that do not fit.",
         ("strict_capacity_limit", "block_cache", "num_shard_bits"), 0.9)),
     Rule(_large_metadata, (EVENTS, OPTIONS)),
+    Rule(_large_block_read, (TICKERS,)),
     Rule(_open_iterators, (TICKERS,)),
     # FixedHyperClockCache::ReportProblems in cache/clock_cache.cc; facebook/rocksdb#10963
     noticed("cache entry size", EVENTS, Finding(
@@ -187,6 +211,11 @@ FIRST_STEPS: FirstSteps = {
              also=Step("set", "num_shard_bits", 0),
              reason="the cache must hold several of the largest blocks"),
     ),
+    "large-filter-block": (
+        Step("set", "partition_filters", True,
+             also=Step("set", "index_type", "kTwoLevelIndexSearch")),
+        Step("set", "index_type", "kTwoLevelIndexSearch"),
+    ),
     "open-iterators": Step(
         "set", "auto_refresh_iterator_with_snapshot", True,
         first="find and close iterators; from RocksDB 10.0,",
@@ -200,6 +229,7 @@ CHECKS = {
     "many-families": "the process takes less memory",
     "memtable-history": "the process takes less memory",
     "readahead-memory": "compactions take less memory",
+    "large-filter-block": "each block that is read has fewer bytes",
     "cache-full": "no line “Insert failed due to LRU cache being full”",
     "open-iterators": "fewer iterators are open at the last dump",
 }

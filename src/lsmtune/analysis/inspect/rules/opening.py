@@ -7,7 +7,7 @@ from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPENING
 from lsmtune.analysis.inspect.rule import ON, FirstSteps, Rule, files_at_opening, noticed
-from lsmtune.analysis.inspect.step_values import all_memtables
+from lsmtune.analysis.inspect.step_values import smaller_wal
 from lsmtune.metrics.log_notices import Notices
 from lsmtune.metrics.log_recovery import Recovery
 from lsmtune.units import MIB, format_bytes, format_duration
@@ -100,7 +100,7 @@ RULES = (
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
     "many-wals": (
-        Step("lower", "max_total_wal_size", all_memtables),
+        Step("set", "max_total_wal_size", smaller_wal, reason="the size of all memtables"),
         Step("set", "avoid_flush_during_recovery", False),
         (
             "list prepared transactions (GetAllPreparedTransactions); commit or roll back "

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from lsmtune.analysis.inspect.first_steps import Step
+from lsmtune.analysis.inspect.first_steps import Step, value_text
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
 from lsmtune.analysis.inspect.rule import (
@@ -21,6 +21,7 @@ from lsmtune.analysis.inspect.step_values import (
     BLOOM_FILTER,
     MORE_FOR_MEMTABLES,
     TRIGGERS_IN_ORDER,
+    UNTIL_STOP,
     WAL_REASON,
     wal_of_all_memtables,
 )
@@ -31,6 +32,11 @@ _TRIGGERS = (
     "level0_file_num_compaction_trigger", "level0_slowdown_writes_trigger",
     "level0_stop_writes_trigger",
 )  # fmt: skip
+_SLOW_AND_STOP = (
+    ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger", 100),
+    ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit", 1 << 50),
+)  # fmt: skip
+"""Where the slowdown and the stop start, and the largest values that are no way to say "off"."""
 _FEWEST_JOBS = 2
 _SEVERAL_FAMILIES = ("my.cnf", "arangod.conf", "tikv.toml")
 """Files of programs whose stores always have several column families."""
@@ -133,6 +139,29 @@ def _soft_above_hard(log: Inspection) -> Iterator[Finding]:
                 ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit"),
                 0.3, family=family,
             )  # fmt: skip
+
+
+def _no_slowdown(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for a slowdown that starts where writes stop.
+
+    ColumnFamilyData::GetWriteStallConditionAndCause in db/column_family.cc asks for the stop first.
+    """
+    if log.kind == "tikv.toml":
+        return  # flow control slows down writes
+    for family in log.families:
+        fifo = log.family_option(family, "compaction_style") in FIFO
+        if fifo or log.family_option(family, "disable_auto_compactions") in ON:
+            continue
+        for slow, stop, most in _SLOW_AND_STOP:
+            value = log.written_number(family, stop)
+            if 0 < value <= most and value == log.written_number(family, slow):
+                yield Finding(
+                    "no-slowdown", "Writes stop without a slowdown before",
+                    f"{slow} and {stop} are both {value_text(stop, f'{value:.0f}')}, and RocksDB "
+                    "stops writes where both apply.",
+                    (stop, slow), 0.1, family=family,
+                )  # fmt: skip
+                break
 
 
 def _wal_limit_alone(log: Inspection) -> Iterator[Finding]:
@@ -303,6 +332,7 @@ RULES = (
         "", ("level_compaction_dynamic_level_bytes",), 0.2)),
     Rule(_merge_number, (OPTIONS,)),
     Rule(_soft_above_hard, (OPTIONS,)),
+    Rule(_no_slowdown, (OPTIONS,)),
     Rule(_wal_limit_alone, (OPTIONS,)),
     Rule(_low_wal_limit, (OPTIONS,)),
     Rule(_low_memory_limit, (OPTIONS,)),
@@ -318,6 +348,14 @@ FIRST_STEPS: FirstSteps = {
             log.written_number(family, "hard_pending_compaction_bytes_limit") // 4 or None
         ),
         reason="a quarter of hard_pending_compaction_bytes_limit",
+    ),
+    "no-slowdown": (
+        Step("raise", "level0_stop_writes_trigger",
+             lambda log, family: log.written_number(family, _TRIGGERS[1]) + UNTIL_STOP,
+             reason="RocksDB's defaults have this distance"),
+        Step("raise", "hard_pending_compaction_bytes_limit",
+             lambda log, family: 4 * log.written_number(family, _SLOW_AND_STOP[1][0]),
+             reason="4 times the soft limit, as RocksDB's defaults"),
     ),
     "file-size-multiplier": Step("lower", "target_file_size_multiplier", 1),
     "low-memory-limit": MORE_FOR_MEMTABLES,

@@ -1,6 +1,7 @@
 """Work that users do not expect: compactions by age, manual ones, costly statistics."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.first_steps import Step
@@ -14,6 +15,7 @@ from lsmtune.analysis.inspect.rule import (
     percent,
     share_of_reason,
 )
+from lsmtune.analysis.inspect.stall_causes import L0
 from lsmtune.metrics.log_notices import Notices
 
 _MUCH = 0.2
@@ -44,14 +46,24 @@ def _manual_compactions(log: Inspection) -> Iterator[Finding]:
     DBImpl::CompactRange in db/db_impl/db_impl_compaction_flush.cc; facebook/rocksdb#3982.
     """
     share = share_of_reason(log, "ManualCompaction")
-    if share >= _MOST and log.stalls:
-        yield Finding(
-            "manual-compaction", "A manual compaction ran while writes stalled",
-            f"{percent(share)} of the compacted bytes are of manual compactions (reason "
-            "ManualCompaction; in old versions, score -1): a program called CompactRange. The "
-            "pending bytes of a manual compaction count for the limits of write stalls.",
-            ("disable_auto_compactions", "exclusive_manual_compaction"), 0.4 * share,
-        )  # fmt: skip
+    if share < _MOST or not log.stalls:
+        return
+    warnings = Counter[str]()
+    for stall in log.stalls:
+        warnings[stall.cause] += stall.warnings
+    by_level_0 = warnings[L0] > sum(warnings.values()) / 2
+    why = (
+        "While they run, level 0 waits for its compaction and grows."
+        if by_level_0
+        else "The pending bytes of a manual compaction count for the limits of write stalls."
+    )
+    options = ("disable_auto_compactions", "exclusive_manual_compaction")
+    yield Finding(
+        "manual-compaction", "A manual compaction ran while writes stalled",
+        f"{percent(share)} of the compacted bytes are of manual compactions (reason "
+        f"ManualCompaction; in old versions, score -1): a program called CompactRange. {why}",
+        options[::-1] if by_level_0 else options, 0.4 * share,
+    )  # fmt: skip
 
 
 NOTICES: Notices = {
@@ -73,9 +85,11 @@ FIRST_STEPS: FirstSteps = {
         Step("raise", option, rest="or set it to 0 if no data expire")
         for option in _TIMED.values()
     ),
-    "manual-compaction": Step(
-        "set", "disable_auto_compactions", True,
-        rest="during CompactRange; set it to false afterwards",
+    "manual-compaction": (
+        Step("set", "disable_auto_compactions", True,
+             rest="during CompactRange; set it to false afterwards"),
+        Step("set", "exclusive_manual_compaction", False, of="of CompactRange",
+             first="run fewer or smaller manual compactions, and"),
     ),
     "costly-statistics": Step(
         "set", "stats_level", "kExceptDetailedTimers", rest="(level 3)"

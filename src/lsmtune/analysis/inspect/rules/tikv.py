@@ -88,14 +88,24 @@ def _flow_control(log: Inspection) -> Iterator[Finding]:
             yield Finding(
                 "tikv-flow-control", "Flow control slows down writes instead of these options",
                 f"The file sets {values}. From TiKV 5.2 on, flow control is on by default: TiKV "
-                "turns off RocksDB's write stalls, and its own thresholds slow down writes.",
-                tuple(THRESHOLDS[name] for name in given), 0.4, family=family,
+                "turns off RocksDB's write stalls, so only the values of flow control act.",
+                tuple(_to_change(log, name) for name in given), 0.4, family=family,
             )  # fmt: skip
+
+
+def _to_change(log: Inspection, name: str) -> str:
+    """Return the option to change: a threshold that the file sets on purpose stays as it is."""
+    threshold = THRESHOLDS[name]
+    return threshold if log.number(threshold) is None else name
 
 
 def _given(log: Inspection, family: str, name: str) -> float | None:
     """Return the value that the file gives an option of a family."""
     return log.family_number(family, name) or None
+
+
+def _acting(log: Inspection, _family: str, name: str) -> float:
+    return _threshold(log, name)
 
 
 ORDER = 180
@@ -112,8 +122,13 @@ FIRST_STEPS: FirstSteps = {
     ),
     "tikv-sync-log": Step("set", _SYNC, True),
     "tikv-flow-control": tuple(
-        Step("set", THRESHOLDS[name], partial(_given, name=name),
-             reason=f"the value of {name.replace('_', '-')}")
-        for name in _SLOWING
+        step
+        for name, threshold in ((name, THRESHOLDS[name]) for name in _SLOWING)
+        for step in (
+            Step("set", threshold, partial(_given, name=name),
+                 reason=f"the value of {name.replace('_', '-')}"),
+            Step("set", name, partial(_acting, name=threshold),
+                 reason=f"the value of {threshold}, which acts"),
+        )
     ),
 }  # fmt: skip
