@@ -42,6 +42,8 @@ _LEAST_WIDTH, _LEAST_FOLDS = 40, 3
 _BEGINNINGS = (STAMP.pattern, CONTINUED.pattern, "EVENT_LOG_v1 ", "RocksDB version: ")
 _EACH = -1
 """In a path, all records of a list."""
+_SECOND_TIME = "(Original Log Time "
+"""RocksDB writes it behind the time of a message."""
 _DEEPEST, _LONGEST_BEGIN = 20, 40
 
 Path = tuple[str | int, ...]
@@ -119,8 +121,9 @@ def _timed_texts(
 
 def _is_timed(texts: Iterable[str]) -> bool:
     """Return whether most messages have a time of their own, of RocksDB or of a prefix."""
-    found = [(text, match) for text in texts if (match := anchor(text))]
-    timed = [m.re is STAMP or last_date(text[: m.start()]) is not None for text, m in found]
+    found = [(text[: match.start()], match) for text in texts if (match := anchor(text))]
+    own = [(before, match) for before, match in found if _SECOND_TIME not in before]
+    timed = [match.re is STAMP or last_date(before) is not None for before, match in own]
     return sum(timed) * 2 > len(timed)
 
 
@@ -195,8 +198,8 @@ def _csv(sample: Sample) -> Layer | None:
         for record in _joined(sample.lines):
             row = _row(record, delimiter)
             for place, text in enumerate(row if len(row) > 1 else ()):
-                if anchor(text):
-                    places[place, len(row)] += 1
+                if count := sum(anchor(line) is not None for line in text.split("\n")):
+                    places[place, len(row)] += count
                     texts.append(text)
                     quoted |= _is_quoted(text, record, delimiter)
         if quoted and sample.explains(places.most_common(1)[0][1]):
