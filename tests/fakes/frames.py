@@ -241,8 +241,10 @@ def _rsyslog(messages: int) -> Frame:
         entries = list(_entries(text))
         found = []
         for at in range(0, len(entries), messages):
-            whole = "\n".join(f"{moment:{_FORMAT}} {thread} {message}"
-                              for moment, thread, message in entries[at : at + messages])
+            whole = "\n".join(
+                f"{moment:{_FORMAT}} {thread} {message}"
+                for moment, thread, message in entries[at : at + messages]
+            )
             escaped = whole.replace("\n", "#012").replace("\t", "#011")
             found.append(f"{entries[at][0]:%b %d %H:%M:%S} host store[17]: {escaped}\n")
         return "".join(found).encode()
@@ -254,7 +256,8 @@ def _journal(indent: str) -> Frame:
     """Messages of `journalctl -o short-iso`, which indents the further lines of a message."""
     return lambda text: "".join(
         f"{moment:%Y-%m-%dT%H:%M:%S}+0000 host store[17]: {moment:{_FORMAT}} {thread} "
-        + message.replace("\n", f"\n{indent}") + "\n"
+        + message.replace("\n", f"\n{indent}")
+        + "\n"
         for moment, thread, message in _entries(text)
     ).encode()
 
