@@ -321,7 +321,7 @@ FRAMES: dict[str, Frame] = {
     "newest first, JSON of messages": _newest_first(_json_by_message(lambda moment, message: {
         "timestamp": f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z", "content": {"message": message}})),
     "newest first, CSV": _newest_first(_table("time", "message", quoting=csv.QUOTE_ALL), 1),
-    "newest first, messages in CSV": _datadog,
+    "newest first, rows of messages": _datadog,
     "newest first, TiKV": _newest_first(_tikv_threads),
     "newest first, ceph": _newest_messages_first(_ceph),
     "newest first, kubectl": _newest_first(_by_line(_kubectl)),

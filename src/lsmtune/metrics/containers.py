@@ -55,20 +55,6 @@ def _colours(sample: Sample) -> Layer | None:
     return lambda lines: (_COLOUR.sub("", line) if "[" in line else line for line in lines)
 
 
-def _syslog(sample: Sample) -> Layer | None:
-    """Ends of lines and tabs as rsyslog writes them."""
-    return unescaped if any(_NEWLINE in line for line in sample.lines) else None
-
-
-def unescaped(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines in lines of rsyslog."""
-    for line in lines:
-        if "#01" in line:
-            yield from line.replace(_TAB, "\t").split(_NEWLINE)
-        else:
-            yield line
-
-
 def _html(sample: Sample) -> Layer | None:
     return partial(map, unescape) if any("{&quot;" in line for line in sample.lines) else None
 
@@ -253,6 +239,20 @@ def _joined(lines: Iterable[str], delimiter: str = "", width: int = 0) -> Iterat
     yield from held
 
 
+def _syslog(sample: Sample) -> Layer | None:
+    """Ends of lines and tabs as rsyslog writes them."""
+    return unescaped if any(_NEWLINE in line for line in sample.lines) else None
+
+
+def unescaped(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines in lines of rsyslog."""
+    for line in lines:
+        if "#01" in line:
+            yield from line.replace(_TAB, "\t").split(_NEWLINE)
+        else:
+            yield line
+
+
 def _quotes(sample: Sample) -> Layer | None:
     """Texts in quotes, in which further quotes follow a backslash."""
     if sample.is_plain:
@@ -357,5 +357,5 @@ def _behind(sample: Sample) -> Layer | None:
     return None if ending is None else partial(map, ending.off)
 
 
-LAYERS = (_colours, _syslog, _csv, _prefix, _json, _quotes, _html, _indents, _folds, _behind)
+LAYERS = (_colours, _csv, _prefix, _json, _syslog, _quotes, _html, _indents, _folds, _behind)
 """All layers, in the order in which they are tried."""

@@ -17,11 +17,11 @@ _BLOCK_BEGINS = ("** DB Stats **", "table_factory options:")
 
 
 def oldest_first(records: Iterable[str]) -> Iterable[str]:
-    """Return the records of a file in the order of time. A record can have several lines."""
+    """Return the records of a file in the order of time; a record can have several lines."""
     records = iter(records)
     first = list(islice(records, _SAMPLE_LINES))
     whole = chain(first, records)
-    return turned(whole, are_records=True) if is_newest_first(first) else whole
+    return turned(whole) if is_newest_first(first) else whole
 
 
 def is_newest_first(lines: Sequence[str]) -> bool:
@@ -31,11 +31,11 @@ def is_newest_first(lines: Sequence[str]) -> bool:
     return sum(falls) >= _LEAST_FALLS and sum(falls) * 2 > len(falls)
 
 
-def turned(lines: Iterable[str], *, are_records: bool = False) -> Iterator[str]:
+def turned(lines: Iterable[str]) -> Iterator[str]:
     """Yield the last message first; lines without a time belong to the message above them.
 
-    If each line is a record, or if the lines of a message are turned too, all lines are turned.
-    A file that is too large for the memory stays as it is.
+    If the lines of a message are turned too, all lines are turned. A file that is too large for the
+    memory stays as it is.
     """
     lines, held, length = iter(lines), list[str](), 0
     for line in lines:
@@ -45,7 +45,7 @@ def turned(lines: Iterable[str], *, are_records: bool = False) -> Iterator[str]:
             yield from held
             yield from lines
             return
-    if are_records or any(map(_is_turned, held, held[1:])):
+    if any(map(_is_turned, held, held[1:])):
         yield from reversed(held)
         return
     end = len(held)
