@@ -267,7 +267,7 @@ def _quotes(sample: Sample) -> Layer | None:
     begin, count = begins.most_common(1)[0] if begins else ("", 0)
     if not sample.explains(count):
         return None
-    behind = [literal[2] or "" for line in sample.lines if (literal := _literal(line, begin))]
+    behind = [quoted[2] or "" for line in sample.lines if (quoted := _literal(line, begin))]
     keys = Counter(field[1] for text in behind for field in _FIELD.finditer(text))
     usual = {key for key, count in keys.items() if count * 2 > len(behind)}
     return partial(_unquoted, begin, Ending.of(behind), usual)

@@ -1,11 +1,11 @@
 """Files with the newest line first, as services for logs export them, turned around."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
 
 from lsmtune.metrics.anchors import CONTINUED
 from lsmtune.metrics.frame_times import last_date, time_of
+from lsmtune.metrics.log_lines import STAMP, STAMP_LENGTH
 
 _SAMPLE_LINES = 1000
 _LEAST_FALLS = 3
@@ -26,7 +26,7 @@ def oldest_first(records: Iterable[str]) -> Iterable[str]:
 
 def is_newest_first(lines: Sequence[str]) -> bool:
     """Return whether the times of the lines fall in most steps."""
-    times = [time_of(date) for line in lines if (date := _date(line))]
+    times = [time for line in lines if (time := _time(line))]
     falls = [before > after for before, after in pairwise(times) if before != after]
     return sum(falls) >= _LEAST_FALLS and sum(falls) * 2 > len(falls)
 
@@ -50,7 +50,7 @@ def turned(lines: Iterable[str]) -> Iterator[str]:
         return
     end = len(held)
     for begin in range(len(held) - 1, -1, -1):
-        if begin == 0 or _date(held[begin]):
+        if begin == 0 or _time(held[begin]):
             yield from held[begin:end]
             end = begin
 
@@ -61,5 +61,9 @@ def _is_turned(line: str, following: str) -> bool:
     return is_begin and CONTINUED.search(line) is not None
 
 
-def _date(line: str) -> re.Match[str] | None:
-    return last_date(line[:_LONGEST_BEGIN])
+def _time(line: str) -> str:
+    """Return the time at the begin of a line as RocksDB writes it, or nothing."""
+    if STAMP.match(line):
+        return line[:STAMP_LENGTH]
+    date = last_date(line[:_LONGEST_BEGIN])
+    return "" if date is None else time_of(date)
