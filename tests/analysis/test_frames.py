@@ -42,6 +42,7 @@ def test_a_log_in_a_frame_has_the_same_findings(path: Path, frame: str, tmp_path
     assert found.levels == own.levels
     assert found.tickers == own.tickers
     assert found.totals.write_amp == own.totals.write_amp
+    assert found.totals.stall_percent == own.totals.stall_percent
     assert len(found.jobs) == len(own.jobs)
 
 
@@ -98,6 +99,30 @@ def test_a_version_that_is_none_gives_no_diagnosis(tmp_path: Path) -> None:
     path = tmp_path / "LOG"
     path.write_text(text.replace("RocksDB version: 7", "RocksDB version: seven"))
     assert inspect_path(path).is_refused
+
+
+def test_a_log_that_cannot_be_turned_around_gives_no_diagnosis(tmp_path: Path) -> None:
+    lines = gzip.decompress(EXAMPLE.read_bytes()).decode().splitlines()
+    path = tmp_path / "LOG"
+    path.write_text("\n".join([*lines[:1001], *reversed(lines[1001:])]))
+    found = inspect_path(path)
+    assert found.is_refused
+    assert not found.findings
+    assert inspect_path(path, force=True).incomplete[0] == found.unread
+
+
+def test_the_cause_behind_an_error_stays_in_its_evidence(tmp_path: Path) -> None:
+    path = tmp_path / "rocksdb.info"
+    begin = "[2026/11/21 21:17:44.881 +00:00]"
+    path.write_text(
+        f'{begin} [INFO] [a.rs:1] ["[db/db_impl.cc:1] [cf] [JOB 1] Flushing"] [thread_id=0x4]\n'
+        f'{begin} [FATAL] [b.rs:2] ["cannot log"] [err="No space \\"left\\""] [thread_id=0x4]\n'
+        f'{begin} [INFO] [a.rs:1] ["[db/db_impl.cc:1] [cf] [JOB 2] Flushing"] [thread_id=0x5]\n'
+    )
+    (finding,) = inspect_path(path).findings
+    assert finding.code == "errors"
+    assert "No space" in finding.evidence
+    assert "thread_id" not in finding.evidence
 
 
 def test_force_is_named_and_changes_the_exit_code(

@@ -204,6 +204,64 @@ def _tikv_quoted(text: str) -> bytes:
     ).encode()
 
 
+def _newest_first(frame: Frame, header: int = 0) -> Frame:
+    """Turn the records of a frame around, one in each line, below the lines of a header."""
+
+    def made(text: str) -> bytes:
+        lines = frame(text).rstrip(b"\n").split(b"\n")
+        return b"\n".join([*lines[:header], *reversed(lines[header:]), b""])
+
+    return made
+
+
+def _newest_messages_first(prefix: Callable[[datetime, str], str]) -> Frame:
+    """Turn the messages around; the lines of a message stay in their order."""
+    return lambda text: "".join(
+        f"{prefix(moment, thread)}{message}\n"
+        for moment, thread, message in reversed(list(_entries(text)))
+    ).encode()
+
+
+def _datadog(text: str) -> bytes:
+    """Rows of all lines of a message, the newest first."""
+    file = io.StringIO()
+    writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerow(["Date", "Host", "Service", "Message"])
+    for moment, thread, message in reversed(list(_entries(text))):
+        time = f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
+        whole = f"{moment:{_FORMAT}} {thread} {message}"
+        writer.writerow([time, "store-0", "store", whole])
+    return file.getvalue().encode()
+
+
+def _rsyslog(messages: int) -> Frame:
+    """Put a number of messages into each line, with escapes in the place of the ends of lines."""
+
+    def made(text: str) -> bytes:
+        entries = list(_entries(text))
+        found = []
+        for at in range(0, len(entries), messages):
+            whole = "\n".join(
+                f"{moment:{_FORMAT}} {thread} {message}"
+                for moment, thread, message in entries[at : at + messages]
+            )
+            escaped = whole.replace("\n", "#012").replace("\t", "#011")
+            found.append(f"{entries[at][0]:%b %d %H:%M:%S} host store[17]: {escaped}\n")
+        return "".join(found).encode()
+
+    return made
+
+
+def _journal(indent: str) -> Frame:
+    """Messages of `journalctl -o short-iso`, which indents the further lines of a message."""
+    return lambda text: "".join(
+        f"{moment:%Y-%m-%dT%H:%M:%S}+0000 host store[17]: {moment:{_FORMAT}} {thread} "
+        + message.replace("\n", f"\n{indent}")
+        + "\n"
+        for moment, thread, message in _entries(text)
+    ).encode()
+
+
 FRAMES: dict[str, Frame] = {
     "glog": _by_message(
         lambda moment, _: f"I{moment:%y%m%d %H:%M:%S.%f} storage/engine/rocksdb.go:72  "),
@@ -258,6 +316,20 @@ FRAMES: dict[str, Frame] = {
     "table in Markdown": _by_line_of(lambda line: f"| {line} |"),
     "folded at 100": _folded(100),
     "folded at 160": _folded(160),
+    "newest line first": _newest_first(_by_line_of(str)),
+    "newest first, JSON": _newest_first(_json_by_line(_docker)),
+    "newest first, JSON of messages": _newest_first(_json_by_message(lambda moment, message: {
+        "timestamp": f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z", "content": {"message": message}})),
+    "newest first, CSV": _newest_first(_table("time", "message", quoting=csv.QUOTE_ALL), 1),
+    "newest first, rows of messages": _datadog,
+    "newest first, TiKV": _newest_first(_tikv_threads),
+    "newest first, ceph": _newest_messages_first(_ceph),
+    "newest first, kubectl": _newest_first(_by_line(_kubectl)),
+    "rsyslog": _rsyslog(1),
+    "rsyslog, two messages": _rsyslog(2),
+    "journalctl": _journal(" " * 42),
+    "further lines with spaces": _journal("    "),
+    "further lines with a tab": _journal("\t"),
     "HTML": lambda text: html.escape(text).encode(),
 }  # fmt: skip
 """What each frame makes of the text of a LOG."""

@@ -14,6 +14,7 @@ from html import unescape
 from itertools import pairwise
 
 from lsmtune.metrics.anchors import CONTINUED, Ending, Sample, anchor, text_behind
+from lsmtune.metrics.frame_order import oldest_first
 from lsmtune.metrics.frame_times import last_date, prefix_of
 from lsmtune.metrics.log_lines import STAMP
 from lsmtune.metrics.prefixes import shape
@@ -22,17 +23,27 @@ Layer = Callable[[Iterable[str]], Iterator[str]]
 
 _DECODER = json.JSONDecoder()
 _COLOUR = re.compile(r"(?:\x1b|\^\[|#033)\[[0-9;?]*[A-Za-z]")
+_NEWLINE, _TAB = "#012", "#011"
 _BOUNDARY = re.compile(r"[\s:|>]+")
 _ALL = 0.97
 _DELIMITERS = ",;\t|"
 _MOST_JOINED, _LONGEST_JOINED = 5000, 100_000
 _LITERALS = re.compile(r'"(?:[^"\\]|\\.)*"?')
 _LITERAL = re.compile(r'((?:[^"\\]|\\.)*)(?:"(.*))?', re.DOTALL)
+_FIELD = re.compile(r' \[?([\w.-]+)=("(?:[^"\\]|\\.)*"|[^\s\]]*)\]?')
+"""Text behind a message in quotes, such as `[err="…"]` or `level=info`."""
 _WORD_BEFORE = re.compile(r"\S*\s?$")
+_FURTHER = re.compile(
+    r"(\s*)(?:\*\* (?:DB|Compaction) Stats |Uptime\(secs\): |Cumulative (?:writes|stall): "
+    r"|  cache_index_and_filter_blocks: )"
+)
+"""White space in front of a line that RocksDB writes without it."""
 _LEAST_WIDTH, _LEAST_FOLDS = 40, 3
 _BEGINNINGS = (STAMP.pattern, CONTINUED.pattern, "EVENT_LOG_v1 ", "RocksDB version: ")
 _EACH = -1
 """In a path, all records of a list."""
+_SECOND_TIME = "(Original Log Time "
+"""RocksDB writes it behind the time of a message."""
 _DEEPEST, _LONGEST_BEGIN = 20, 40
 
 Path = tuple[str | int, ...]
@@ -78,19 +89,27 @@ def _texts(
     fields: Callable[[str], Fields | None], records: Iterable[str], *, is_timed: bool
 ) -> Iterator[str]:
     """Yield the lines in the records; a message without an own time gets that of its record."""
+    for text in oldest_first(_timed_texts(fields, records, is_timed=is_timed)):
+        yield from text.split("\n")
+
+
+def _timed_texts(
+    fields: Callable[[str], Fields | None], records: Iterable[str], *, is_timed: bool
+) -> Iterator[str]:
     for record in records:
         if (found := fields(record)) is None:
             yield record
             continue
         prefix = "" if is_timed else prefix_of(found[1])
         for text in found[0]:
-            yield from (prefix + text.rstrip("\r\n")).split("\n")
+            yield prefix + text.rstrip("\r\n")
 
 
 def _is_timed(texts: Iterable[str]) -> bool:
     """Return whether most messages have a time of their own, of RocksDB or of a prefix."""
-    found = [(text, match) for text in texts if (match := anchor(text))]
-    timed = [m.re is STAMP or last_date(text[: m.start()]) is not None for text, m in found]
+    found = [(text[: match.start()], match) for text in texts if (match := anchor(text))]
+    own = [(before, match) for before, match in found if _SECOND_TIME not in before]
+    timed = [match.re is STAMP or last_date(before) is not None for before, match in own]
     return sum(timed) * 2 > len(timed)
 
 
@@ -165,8 +184,8 @@ def _csv(sample: Sample) -> Layer | None:
         for record in _joined(sample.lines):
             row = _row(record, delimiter)
             for place, text in enumerate(row if len(row) > 1 else ()):
-                if anchor(text):
-                    places[place, len(row)] += 1
+                if count := sum(anchor(line) is not None for line in text.split("\n")):
+                    places[place, len(row)] += count
                     texts.append(text)
                     quoted |= _is_quoted(text, record, delimiter)
         if quoted and sample.explains(places.most_common(1)[0][1]):
@@ -220,6 +239,20 @@ def _joined(lines: Iterable[str], delimiter: str = "", width: int = 0) -> Iterat
     yield from held
 
 
+def _syslog(sample: Sample) -> Layer | None:
+    """Ends of lines and tabs as rsyslog writes them."""
+    return unescaped if any(_NEWLINE in line for line in sample.lines) else None
+
+
+def unescaped(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines in lines of rsyslog."""
+    for line in lines:
+        if "#01" in line:
+            yield from line.replace(_TAB, "\t").split(_NEWLINE)
+        else:
+            yield line
+
+
 def _quotes(sample: Sample) -> Layer | None:
     """Texts in quotes, in which further quotes follow a backslash."""
     if sample.is_plain:
@@ -234,19 +267,31 @@ def _quotes(sample: Sample) -> Layer | None:
     begin, count = begins.most_common(1)[0] if begins else ("", 0)
     if not sample.explains(count):
         return None
-    literals = [_literal(line, begin) for line in sample.lines]
-    ending = Ending.of([literal[2] for literal in literals if literal and literal[2]])
-    return partial(_unquoted, begin, ending)
+    behind = [quoted[2] or "" for line in sample.lines if (quoted := _literal(line, begin))]
+    keys = Counter(field[1] for text in behind for field in _FIELD.finditer(text))
+    usual = {key for key, count in keys.items() if count * 2 > len(behind)}
+    return partial(_unquoted, begin, Ending.of(behind), usual)
 
 
-def _unquoted(begin: str, ending: Ending | None, lines: Iterable[str]) -> Iterator[str]:
+def _unquoted(
+    begin: str, ending: Ending | None, usual: set[str], lines: Iterable[str]
+) -> Iterator[str]:
     is_json = '"' in begin[:-1]
     for line in lines:
         if (literal := _literal(line, begin)) is not None:
             before = "" if is_json else line[: literal.start() - 1]
-            yield from f"{before}{_unescaped(literal[1])}".split("\n")
+            text = _unescaped(literal[1])
+            more = "" if is_json else _unusual(literal[2] or "", usual)
+            # A message of RocksDB whose end is known is whole.
+            text += more if more and text_behind(text) is None else ""
+            yield from f"{before}{text}".split("\n")
         elif not is_json:  # TiKV does not quote single words
             yield line if ending is None else ending.off(line)
+
+
+def _unusual(behind: str, usual: set[str]) -> str:
+    """Return the fields behind a text that most texts lack, such as the cause of an error."""
+    return "".join(field[0] for field in _FIELD.finditer(behind) if field[1] not in usual)
 
 
 def _literal(line: str, begin: str) -> re.Match[str] | None:
@@ -259,6 +304,16 @@ def _unescaped(text: str) -> str:
         return str(json.loads(f'"{text}"', strict=False)) if "\\" in text else text
     except ValueError:
         return text
+
+
+def _indents(sample: Sample) -> Layer | None:
+    """White space in front of all further lines of messages."""
+    blocks = [match[1] for line in sample.lines if (match := _FURTHER.match(line))]
+    if not blocks or not (indent := min(blocks, key=len)):
+        return None
+    if not all(block.startswith(indent) for block in blocks):
+        return None
+    return lambda lines: (line.removeprefix(indent) for line in lines)
 
 
 def _folds(sample: Sample) -> Layer | None:
@@ -302,5 +357,5 @@ def _behind(sample: Sample) -> Layer | None:
     return None if ending is None else partial(map, ending.off)
 
 
-LAYERS = (_colours, _csv, _prefix, _json, _quotes, _html, _folds, _behind)
+LAYERS = (_colours, _csv, _prefix, _json, _syslog, _quotes, _html, _indents, _folds, _behind)
 """All layers, in the order in which they are tried."""

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from lsmtune.metrics.anchors import Sample, anchor
-from lsmtune.metrics.containers import LAYERS
+from lsmtune.metrics.containers import LAYERS, unescaped
+from lsmtune.metrics.frame_order import is_newest_first, turned
 from lsmtune.metrics.prefixes import without_prefixes
 
 _SAMPLE_LINES, _SAMPLE_LENGTH = 1000, 4_000_000
@@ -31,7 +32,9 @@ def without_frames(lines: Iterable[str]) -> Iterator[str]:
         sample, lines = Sample.of(first), chain(first, lines)
         layer = next((layer for learn in LAYERS if (layer := learn(sample))), None)
         if layer is None:
-            yield from lines if sample.is_plain else without_prefixes(lines)
+            if is_newest_first(first):
+                lines = turned(lines)
+            yield from lines if sample.is_plain else without_prefixes(unescaped(lines))
             return
         lines = layer(lines)
     yield from without_prefixes(lines)

@@ -42,11 +42,12 @@ class LogContent:
     values that all printed families have. `troubles` are the first of `trouble_lines` that tell of
     errors. `incomplete` says what could not be read, among it `cut_events`, of which `first_cut` is
     the first; `read_events` counts those that were parsed. `no_version` is a line with a version
-    that is none. `is_open` says whether the last opening ended, `has_first_line` whether the LOG
-    begins with the head that RocksDB writes into each new one, `logs_info` whether it has messages
-    of the level INFO, `names_source` whether a line names a place in RocksDB's source. `job_lines`
-    counts messages of jobs, `hidden_events` events with values that a mail hides. `is_status`: the
-    numbers are of a status text of another program.
+    that is none. `falling_events` happened before the event above them. `is_open` says whether the
+    last opening ended, `has_first_line` whether the LOG begins with the head that RocksDB writes
+    into each new one, `logs_info` whether it has messages of the level INFO, `names_source` whether
+    a line names a place in RocksDB's source. `job_lines` counts messages of jobs, `hidden_events`
+    events with values that a mail hides. `is_status`: the numbers are of a status text of another
+    program.
     """
 
     version: str | None = None
@@ -61,6 +62,7 @@ class LogContent:
     cut_events: int = 0
     first_cut: str = ""
     no_version: str = ""
+    falling_events: int = 0
     hidden_events: int = 0
     job_lines: int = 0
     first_micros: int | None = None

@@ -61,6 +61,7 @@ class _Reader:
         self._first = self._last = self._previous = ""
         self._began = self._told = ""
         self._has_made_times = False
+        self._event_micros = 0
         self._head: _Head | None = None
         self._first_head = ""
         self._has_untimed_head = False
@@ -163,6 +164,8 @@ class _Reader:
                 self._folded, self._continued = line, self._rest_of_event
             return
         content.read_events += 1
+        content.falling_events += event.time_micros < self._event_micros
+        self._event_micros = event.time_micros
         if wrong_by := self._clock.learn(line[:STAMP_LENGTH], event.time_micros):
             content.stalls.shift(wrong_by)
         content.recoveries.take_event(event)

@@ -116,6 +116,11 @@ def unread_note(content: LogContent) -> str | None:
     for kind, unread, read in kinds:
         if len(unread) >= _LEAST_UNREAD and len(unread) > _MOST_UNREAD * (len(unread) + read):
             return _unread(f"{len(unread)} of {len(unread) + read} {kind}", unread[0])
+    if content.falling_events > max(_LEAST_UNREAD, content.read_events / 2):
+        return (
+            "the newest lines come first, and lsmtune cannot turn this file around. Export the "
+            "lines with the oldest first, or use the file LOG in the folder of the database."
+        )
     if content.no_version and not content.version:
         return _unread("the version of RocksDB", content.no_version)
     return None
