@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/running_simulator.py
 
 The trials are those of running_trials.py: workload overwrite, random configs, one baseline. The
-constants of the machine come from the first 45 trials: one factor for its writer, one for its
+constants of the machine come from the first three quarters: one factor for its writer, one for its
 background jobs, one for its cores and one for each codec, by the capacity and the CPU per
 operation. The other trials were not used to fit anything. Trials that could not keep the rate are
 left out.
@@ -25,7 +25,7 @@ from lsmtune.simulator import Measured, fitted_constants, predict
 
 FOLDER = Path(__file__).parent / "results"
 TRIALS, RESULTS = FOLDER / "running.jsonl", FOLDER / "running_simulator.json"
-FITTED, CORES = 45, 2
+FITTED, CORES = 0.75, 2
 METRICS = ("write_amp", "live_sst_bytes", "scan_sorted_runs", "level0_files", "cpu_us_per_op",
            "peak_space_bytes", "get_data_blocks", "get_missing_data_blocks",
            "capacity_ops_s")  # fmt: skip
@@ -49,9 +49,10 @@ def errors(real: Sequence[float], told: Sequence[float]) -> dict[str, float]:
 def main() -> None:
     """Fit the machine to a part of the trials, and compare the others."""
     lines = read_batch(TRIALS)
-    fitted = list(filter(kept, lines[:FITTED]))
+    first = round(FITTED * len(lines))
+    fitted = list(filter(kept, lines[:first]))
     constants = fitted_constants([Measured(run_of(line), line.metrics) for line in fitted], CORES)
-    held = list(filter(kept, lines[FITTED:]))
+    held = list(filter(kept, lines[first:]))
     told = predict(list(map(run_of, held)), constants)
     pairs = [(line, one) for line, one in zip(held, told, strict=True) if one.metrics]
     metrics = {}
@@ -65,7 +66,7 @@ def main() -> None:
         "rocksdb": lines[0].rocksdb,
         "fitted": len(fitted),
         "trials": len(pairs),
-        "overloaded": len(lines[FITTED:]) - len(held),
+        "overloaded": len(lines) - first - len(held),
         "metrics": metrics,
     }
     RESULTS.write_text(json.dumps(found, indent=2) + "\n")
