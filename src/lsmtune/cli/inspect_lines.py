@@ -115,7 +115,7 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield from table_lines(heads, rows, indent=2)
     if stalled := stall_rows(log):
         yield ""
-        yield f"longest possible time of write stalls{period_of_all(log)}, by cause:"
+        yield f"write stalls{period_of_all(log)} took at most, by cause:"
         columns = [
             Column("cause", at_least=24), Column("time", right=True), Column("share", right=True),
         ]  # fmt: skip
