@@ -22,7 +22,7 @@ STAMP = re.compile(
 """The local time at the begin of a message of RocksDB."""
 STAMP_LENGTH = 26
 _CHUNK_BYTES = 1 << 18
-_LONGEST_LINE_BYTES = 1 << 20
+_LONGEST_LINE_BYTES = 1 << 23
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MOST_UNPACKED_BYTES = 512 * MIB
 """A gzip file of 2 MB can contain 2 GB, which takes half a minute."""

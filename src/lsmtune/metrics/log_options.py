@@ -125,7 +125,10 @@ class LogOptions:
         """Give these families the values that all others have; return those that had none."""
         lacking = [name for name in families if name not in self.families]
         printed = [told.items() for told in self.families.values()]
-        alike = dict(set(printed[0]).intersection(*printed)) if printed else {}
+        shared = set(printed[0]).intersection(*printed) if printed else set()
+        alike = (
+            {name: value for name, value in printed[0] if (name, value) in shared} if shared else {}
+        )
         self.families |= dict.fromkeys(lacking if alike else (), alike)  # one table for thousands
         return lacking if alike else []
 
