@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from lsmtune.metrics.log_events import EVENT_MARK
 from lsmtune.metrics.log_lines import STAMP
@@ -54,7 +55,7 @@ def anchor(line: str) -> re.Match[str] | None:
 
 
 def text_behind(line: str) -> str | None:
-    """Return what stands behind a message; None if the line does not show where it ends."""
+    """Return the text after a message; None if the line does not show where the message ends."""
     at = line.find(EVENT_MARK)
     if at < 0:
         ended = _ENDED.search(line)
@@ -65,7 +66,7 @@ def text_behind(line: str) -> str | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sample:
     """The first lines of a file, and the first words of RocksDB in each of them."""
 
@@ -77,13 +78,13 @@ class Sample:
         """Find the words of RocksDB in the lines."""
         return cls(lines, [anchor(line) for line in lines])
 
-    @property
+    @cached_property
     def anchored(self) -> list[tuple[str, re.Match[str]]]:
         """The lines with words of RocksDB."""
         pairs = zip(self.lines, self.anchors, strict=True)
         return [(line, match) for line, match in pairs if match is not None]
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether nearly all lines with words of RocksDB begin with its time."""
         begins = [

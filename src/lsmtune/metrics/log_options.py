@@ -125,12 +125,12 @@ class LogOptions:
         """Give these families the values that all others have; return those that had none."""
         lacking = [name for name in families if name not in self.families]
         printed = [told.items() for told in self.families.values()]
-        shared = set(printed[0]).intersection(*printed) if printed else set()
-        alike = (
-            {name: value for name, value in printed[0] if (name, value) in shared} if shared else {}
-        )
-        self.families |= dict.fromkeys(lacking if alike else (), alike)  # one table for thousands
-        return lacking if alike else []
+        shared = set(printed[0]).intersection(*printed) if printed else ()
+        if not shared:
+            return []
+        alike = dict(option for option in printed[0] if option in shared)
+        self.families |= dict.fromkeys(lacking, alike)  # one table for thousands
+        return lacking
 
     def repair(self, names: Iterable[str]) -> None:
         """Restore options with text of another program inside their names; they count as damaged.

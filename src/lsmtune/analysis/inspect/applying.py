@@ -89,18 +89,17 @@ def _myrocks(changes: Sequence[Change], family: str) -> Iterator[Line]:
     for change in changes:
         option = _outer(change.option)
         section, is_known = section_of(option), bool({option, f"{family}.{option}"} & online)
-        if section is None and action(option).online:
+        of_family = f"{family}={{{option}={_text(change)}}}"
+        if (section is None and action(option).online) or (
+            section == DATABASE_SECTION and is_known
+        ):
             yield Line(f"SET GLOBAL rocksdb_{option} = {_value(change)}")
-        elif not is_known:
-            text = f"rocksdb_{option}={_value(change)}"
-            if section != DATABASE_SECTION:
-                text = f"{family}={{{option}={_text(change)}}}"
-            yield Line(text, "my.cnf")
         elif section == DATABASE_SECTION:
-            yield Line(f"SET GLOBAL rocksdb_{option} = {_value(change)}")
+            yield Line(f"rocksdb_{option}={_value(change)}", "my.cnf")
+        elif is_known:
+            yield Line(f"SET GLOBAL rocksdb_update_cf_options = '{of_family}'")
         else:
-            text = f"{family}={{{option}={_text(change)}}}"
-            yield Line(f"SET GLOBAL rocksdb_update_cf_options = '{text}'")
+            yield Line(of_family, "my.cnf")
 
 
 def _tikv(changes: Sequence[Change], family: str) -> Iterator[Line]:

@@ -5,6 +5,7 @@ The tables of steps are in the files of the rules. Here a step meets the values 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
 from lsmtune.knobs.advice import Direction, unit_of
@@ -244,8 +245,9 @@ def _text(number: float) -> str:
 
 
 def as_number(text: str | None) -> float | None:
-    """Return a value of an option as a number; None where it is none."""
+    """Return a value of an option as a number; None where it is no finite one."""
     try:
-        return float(text or "")
+        number = float(text or "")
     except ValueError:
         return None
+    return number if isfinite(number) else None

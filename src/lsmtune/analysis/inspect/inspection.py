@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Literal
 
 from lsmtune.analysis.inspect.facts import Facts
-from lsmtune.analysis.inspect.first_steps import FirstStep
+from lsmtune.analysis.inspect.first_steps import FirstStep, as_number
 from lsmtune.knobs.advice import Action, action
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import CompactionTable
@@ -278,7 +277,7 @@ class Inspection:
 
     def number(self, name: str) -> float | None:
         """An option as a number; None where the LOG lacks it or it is no finite number."""
-        return _as_number(self.option(name))
+        return as_number(self.option(name))
 
     def family_option(self, family: str, name: str) -> str | None:
         """An option of a column family."""
@@ -286,11 +285,11 @@ class Inspection:
 
     def family_number(self, family: str, name: str) -> float:
         """An option of a column family as a number; 0 where the LOG lacks it or it is none."""
-        return _as_number(self.family_option(family, name)) or 0.0
+        return as_number(self.family_option(family, name)) or 0.0
 
     def written_number(self, family: str, name: str) -> float:
         """The same as `family_number`, as the file has it: RocksDB may run another value."""
-        return _as_number(self.options.get(family, {}).get(name)) or 0.0
+        return as_number(self.options.get(family, {}).get(name)) or 0.0
 
     @property
     def memtable_bytes(self) -> float:
@@ -336,14 +335,6 @@ class Inspection:
                 spans = held.setdefault((stall.kind, stall.cause), [])
                 spans.append((stall.begin_micros, stall.end_micros))
         return {cause: covered_s(spans) for cause, spans in held.items()}
-
-
-def _as_number(text: str | None) -> float | None:
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
 
 
 def covered_s(spans: list[tuple[int, int]]) -> float:

@@ -8,7 +8,7 @@ from lsmtune.metrics.log_content import LogContent
 from lsmtune.units import MIB, format_bytes
 
 _LEAST_UNREAD, _MOST_UNREAD = 3, 1 / 15
-"""With so many lines that cannot be read, and more than this share, there is no diagnosis.
+"""There is no diagnosis if this number of lines, and more than this share, cannot be read.
 
 Text inside a tenth of the lines is noticed in about two of three of them.
 """

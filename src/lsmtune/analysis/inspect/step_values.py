@@ -13,14 +13,19 @@ _LEAST_SLOWDOWN, UNTIL_STOP = 20, 16
 """RocksDB's defaults: the slowdown starts at 20 files in level 0, the stop is 16 files later."""
 
 
+def flush_bytes(log: Inspection, family: str) -> float:
+    """Return the bytes that a flush of full memtables can write; 0 if they are unknown."""
+    size, merged = (
+        number_or_default(log, family, name)
+        for name in ("write_buffer_size", "min_write_buffer_number_to_merge")
+    )
+    return size * (merged or 1)
+
+
 def level_0_batch(log: Inspection, family: str) -> float | None:
     """Return the bytes with which a compaction of level 0 starts."""
-    size, merged, trigger = (
-        number_or_default(log, family, name)
-        for name in ("write_buffer_size", "min_write_buffer_number_to_merge",
-                     "level0_file_num_compaction_trigger")
-    )  # fmt: skip
-    return size * (merged or 1) * trigger or None
+    trigger = number_or_default(log, family, "level0_file_num_compaction_trigger")
+    return flush_bytes(log, family) * trigger or None
 
 
 def all_memtables(log: Inspection, _family: str) -> float | None:

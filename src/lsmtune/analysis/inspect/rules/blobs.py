@@ -6,6 +6,7 @@ from lsmtune.analysis.inspect.first_steps import Step, whole_mib
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import BLOBS, EVENTS, OPTIONS
 from lsmtune.analysis.inspect.rule import OFF, ON, FirstSteps, Rule, by_family, number_or_default
+from lsmtune.analysis.inspect.step_values import flush_bytes
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_BLOB_SPACE = 1.5
@@ -87,14 +88,13 @@ def _tables_of_options(log: Inspection) -> Iterator[Finding]:
     if any(job.kind == "flush" for job in log.jobs) or log.extent.nothing_ran:
         return
     for family in log.families:
-        target, memtable, merged = (
+        target, memtable = (
             number_or_default(log, family, name)
-            for name in ("target_file_size_base", "write_buffer_size",
-                         "min_write_buffer_number_to_merge")
-        )  # fmt: skip
+            for name in ("target_file_size_base", "write_buffer_size")
+        )
         if (
             log.family_option(family, "enable_blob_files") in ON
-            and 0 < memtable * (merged or 1) < target
+            and 0 < flush_bytes(log, family) < target
         ):
             least = log.family_number(family, "min_blob_size")
             values = f" of {format_bytes(least)} or more" if least else ""

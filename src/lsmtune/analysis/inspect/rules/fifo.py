@@ -15,6 +15,7 @@ from lsmtune.analysis.inspect.rule import (
     number_or_default,
     version_in,
 )
+from lsmtune.analysis.inspect.step_values import flush_bytes
 from lsmtune.metrics.log_notices import Notices
 from lsmtune.units import MIB, format_bytes
 
@@ -36,7 +37,7 @@ def _tiny_limit(log: Inspection) -> Iterator[Finding]:
         if log.family_option(family, "compaction_style") not in FIFO:
             continue
         tables, data = (number_or_default(log, family, name) for name in (_TABLES, _DATA))
-        limit, flushed = data or tables, _flushed(log, family)
+        limit, flushed = data or tables, flush_bytes(log, family)
         if 0 < limit < flushed:
             yield Finding(
                 "fifo-tiny-limit", "FIFO compaction deletes the data of each full memtable",
@@ -47,19 +48,10 @@ def _tiny_limit(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _flushed(log: Inspection, family: str) -> float:
-    """Return the bytes that a flush of full memtables can write."""
-    size, merged = (
-        number_or_default(log, family, name)
-        for name in ("write_buffer_size", "min_write_buffer_number_to_merge")
-    )
-    return size * (merged or 1)
-
-
 def _meant_as_mib(log: Inspection, family: str) -> float | None:
     """Return a limit that is too small as a number of MiB; None for one that is no such number."""
     limit = log.family_number(family, _TABLES)
-    is_meant = limit < MIB and limit * MIB >= _MANY * _flushed(log, family)
+    is_meant = limit < MIB and limit * MIB >= _MANY * flush_bytes(log, family)
     return limit * MIB if is_meant else None
 
 
@@ -105,7 +97,8 @@ RULES = (
 FIRST_STEPS: FirstSteps = {
     "fifo-tiny-limit": (
         Step("set", "fifo_max_table_files_size", _meant_as_mib, reason="the unit is bytes"),
-        Step("set", "fifo_max_table_files_size", lambda log, family: _MANY * _flushed(log, family),
+        Step("set", "fifo_max_table_files_size",
+             lambda log, family: _MANY * flush_bytes(log, family),
              reason=f"{_MANY} flushes of full memtables, or more if more data must stay"),
     ),
     "fifo-drops": Step("raise", "fifo_max_table_files_size", rest="if the data must stay"),
