@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lsmtune.analysis.claim import GAINS
 from lsmtune.cli.main import run
 from lsmtune.limits import default_limits
 from lsmtune.workloads import Workload
@@ -63,8 +64,9 @@ def shown(home: Path, capsys: pytest.CaptureFixture[str]) -> dict:
 def test_the_winner_is_verified(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = shown(home, capsys)
     assert document["trials"]["complete"] + document["trials"]["cut"] == 4
-    # Twice the memtables merged before a flush halve the write amplification of a tree this small.
-    assert document["verification"]["claim"] == "gain"
+    # Large memtables or blob files halve the write amplification of a tree this small. Blob files
+    # have a price: slower scans.
+    assert document["verification"]["claim"] in GAINS
     assert document["verification"]["pairs"] >= 6
     ratio = document["verification"]["ratios"]["write_amp"]
     assert ratio["low"] <= ratio["median"] <= ratio["high"] < 1
