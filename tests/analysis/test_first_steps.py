@@ -373,9 +373,7 @@ def test_the_step_is_about_the_option_that_counts_in_the_situation(
     ("code", "text", "change"),
     [
         ("fifo-tiny-limit", _FIFO_LIMIT.format(20480), Change(
-            "fifo_max_table_files_size", "raise", "20480", str(20 * GIB))),
-        ("fifo-tiny-limit", _FIFO_LIMIT.format(8 * MIB), Change(
-            "fifo_max_table_files_size", "raise", str(8 * MIB), str(640 * MIB))),
+            "fifo_max_table_files_size", "raise", "20480", str(640 * MIB))),
         ("wal-unlimited", "[Version]\nrocksdb_version=6.7.3\n[DBOptions]\n" + "".join(
             f'[CFOptions "{name}"]\nwrite_buffer_size={GIB}\n' for name in ("default", "a")),
          Change("max_total_wal_size", "set", None, str(4 * GIB))),

@@ -153,9 +153,7 @@ def test_level_0_of_kvrocks_is_judged_by_its_own_triggers(
     assert [one.partition(",")[0] for one in titles] == ([title] if title else [])
     for finding in log.findings:
         assert "7 GiB" in finding.evidence
-        assert lines_to_apply(finding, log) == (
-            Line("CONFIG SET rocksdb.max_background_compactions 4"),
-        )
+        assert lines_to_apply(finding, log) == (Line("CONFIG SET rocksdb.max_background_jobs 8"),)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ _SERVER_DEFAULTS: Mapping[str, Mapping[str, float]] = {
     "arangod.conf": {"level0_file_num_compaction_trigger": 2.0},
     "Kvrocks INFO": {  # src/config/config.cc of apache/kvrocks
         "level0_file_num_compaction_trigger": 4.0, "level0_slowdown_writes_trigger": 20.0,
-        "level0_stop_writes_trigger": 40.0, "max_background_compactions": 2.0,
+        "level0_stop_writes_trigger": 40.0, "max_background_jobs": 4.0,
     },
 }  # fmt: skip
 """Defaults of a server that are not RocksDB's, by the kind of its file."""

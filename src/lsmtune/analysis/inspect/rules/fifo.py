@@ -17,7 +17,7 @@ from lsmtune.analysis.inspect.rule import (
 )
 from lsmtune.analysis.inspect.step_values import flush_bytes
 from lsmtune.metrics.log_notices import Notices
-from lsmtune.units import MIB, format_bytes
+from lsmtune.units import format_bytes
 
 _TABLES = "compaction_options_fifo.max_table_files_size"
 _DATA = "compaction_options_fifo.max_data_files_size"
@@ -46,13 +46,6 @@ def _tiny_limit(log: Inspection) -> Iterator[Finding]:
                 "RocksDB deletes files until the size of all files is within the limit.",
                 ("fifo_max_table_files_size", "write_buffer_size"), 0.7, family=family,
             )  # fmt: skip
-
-
-def _meant_as_mib(log: Inspection, family: str) -> float | None:
-    """Return a limit that is too small as a number of MiB; None for one that is no such number."""
-    limit = log.family_number(family, _TABLES)
-    is_meant = limit < MIB and limit * MIB >= _MANY * flush_bytes(log, family)
-    return limit * MIB if is_meant else None
 
 
 def _merges_and_ttl(log: Inspection) -> Iterator[Finding]:
@@ -95,11 +88,9 @@ RULES = (
         "", ("ttl", "periodic_compaction_seconds"), 0.2)),
 )  # fmt: skip
 FIRST_STEPS: FirstSteps = {
-    "fifo-tiny-limit": (
-        Step("set", "fifo_max_table_files_size", _meant_as_mib, reason="the unit is bytes"),
-        Step("set", "fifo_max_table_files_size",
-             lambda log, family: _MANY * flush_bytes(log, family),
-             reason=f"{_MANY} flushes of full memtables, or more if more data must stay"),
+    "fifo-tiny-limit": Step(
+        "set", "fifo_max_table_files_size", lambda log, family: _MANY * flush_bytes(log, family),
+        reason=f"{_MANY} flushes of full memtables, or more if more data must stay",
     ),
     "fifo-drops": Step("raise", "fifo_max_table_files_size", rest="if the data must stay"),
     "fifo-merges-ttl": Step("set", "fifo_compaction_allow_compaction", False),
