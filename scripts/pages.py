@@ -22,7 +22,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-FOLDERS = ("report", "reproductions", ".")
+FOLDERS = ("report", "reproductions/recipes", ".")
 sys.path[:0] = [str(ROOT / "src"), *(str(TESTS / name) for name in FOLDERS)]
 
 from fakes.studies import opener  # noqa: E402
