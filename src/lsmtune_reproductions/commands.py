@@ -18,7 +18,6 @@ from lsmtune.cli.flags import (
     Limits,
     Objectives,
     OnHosts,
-    PageInHome,
     Program,
     RocksDBVersion,
     key_flag,
@@ -29,6 +28,10 @@ from lsmtune.errors import UserError
 
 if TYPE_CHECKING:
     from lsmtune_reproductions.comparison.compare import ComparedOptimizers
+
+PageInHome = Annotated[
+    Path | None, typer.Option("--output", "-o", help="HTML file to write [a file in --home].")
+]
 
 
 def reproduce(

@@ -11,15 +11,10 @@ from typing import Annotated
 
 import numpy as np
 from pydantic import Field, FiniteFloat
+from scipy.special import bdtr
 
 from lsmtune.optimizers.base import Observation, Optimizer
-from lsmtune.stats import (
-    Interval,
-    median_interval,
-    of_several,
-    ratio_interval,
-    unpaired_ratio_interval,
-)
+from lsmtune.stats import Interval, of_several, ratio_interval, unpaired_ratio_interval
 from lsmtune_reproductions.comparison.model import Modelled
 
 MARKS = (8, 16, 24, 36, 50, 75, 100, 150, 200)
@@ -126,6 +121,18 @@ def _standing(name: str, curves: Sequence[Curve], trials: int, target: float) ->
     told = tuple(None if x == inf else ceil(x) for x in (reached.median, reached.low, reached.high))
     return Standing(name, len(curves), best_at, (told[0], told[1], told[2]),
                     sum(count is not None for count in taken))  # fmt: skip
+
+
+def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+    """Return the median with a confidence interval that assumes no distribution (sign test).
+
+    Its ends are two of the values. With five or fewer values, at 95 %, it spans all of them.
+    Values may be infinite.
+    """
+    ordered, count = sorted(values), len(values)
+    sides = (k for k in range(count // 2) if 2 * bdtr(k, count, 0.5) <= 1 - confidence)
+    outside = max(sides, default=0)
+    return Interval(median(ordered), ordered[outside], ordered[count - 1 - outside])
 
 
 def at(curve: Curve, trials: int) -> float:

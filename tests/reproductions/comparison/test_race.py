@@ -7,11 +7,11 @@ import pytest
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.base import Observation
 from lsmtune.spec import StudySettings
-from lsmtune.stats import median_interval
 from lsmtune_reproductions.comparison.page import render_comparison
 from lsmtune_reproductions.comparison.race import (
     Curve,
     curve_of,
+    median_interval,
     outcome,
     outcome_document,
 )
