@@ -44,7 +44,6 @@ ROOM_OF_MODULE = {
     "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
     "rule": "records", "simplified": "records", "rehearsal": "records", "pruning": "records",
-    "rescale_published": "records",
     "study_keys": "study_keys", "host_levels": "records", "own_tables": "records",
     "entries": "entries", "engine_traits": "records", "described": "records",
     "store_rehearsal": "records", "progress": "progress",
