@@ -36,8 +36,8 @@ class Guest:
 class Entries(MutableMapping[str, T]):
     """The entries of one kind, by name.
 
-    Those of lsmtune itself are known without metadata, so that they do not depend on how lsmtune
-    was installed. Names cost no import of an entry. A program may add an entry for its own process,
+    Those in `built_in` are known without metadata, so that they do not depend on how lsmtune was
+    installed. Names cost no import of an entry. A program may add an entry for its own process,
     also in place of another one.
     """
 
