@@ -21,7 +21,6 @@ from typing import Any
 from opened import open_study
 
 from lsmtune.cli.progress import TerminalObserver
-from lsmtune.comparison.runs import on_engine
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.spec import MIN_PAIRS, StudySettings
@@ -29,6 +28,7 @@ from lsmtune.stats import Interval
 from lsmtune.store.home import Home
 from lsmtune.study.verify import verify
 from lsmtune.workloads import Workload
+from lsmtune_reproductions.comparison.runs import on_engine
 
 RESULTS = Path(__file__).parent / "results" / "guided_real.json"
 LOADS = {

@@ -32,16 +32,16 @@ from typing import Any
 import numpy as np
 
 from lsmtune.analysis.shipped_runs import shipped
-from lsmtune.comparison.model import Modelled
-from lsmtune.comparison.runs import shipped_model
 from lsmtune.learning.threads import one_thread
 from lsmtune.optimizers.base import Observation, Optimizer
 from lsmtune.optimizers.pending import with_pending
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.stats import median_interval, ratio_interval
 from lsmtune.study.foretelling import Simulated, foretelling
-from lsmtune.system.workers import worker_pool
+from lsmtune_reproductions.comparison.model import Modelled
+from lsmtune_reproductions.comparison.runs import shipped_model
+from lsmtune_reproductions.comparison.workers import worker_pool
+from lsmtune_reproductions.recipes.jin2022.study import Plan
 
 RESULTS = Path(__file__).parent / "results" / "parallel_asks.json"
 OPTIMIZERS = ("tpe", "gp-ucb", "guided")
@@ -71,7 +71,7 @@ def optimizer_of(name: str) -> Optimizer:
     """Return the optimizer; `guided` with the simulator of the shipped workload."""
 
     def guide() -> Simulated | None:
-        keys = {"workload": shipped("honest")[0].workload, "objective": OBJECTIVE, "limits": ()}
+        keys = {"workload": shipped()[0].workload, "objective": OBJECTIVE, "limits": ()}
         return foretelling(Plan().screening("honest").model_copy(update=keys), models()[0].space)
 
     return make_optimizer(name, foretelling=guide)

@@ -15,9 +15,15 @@ from typing import Any
 
 from lsmtune.analysis.importance import find_importance, runs_of
 from lsmtune.analysis.importance_document import importance_document
-from lsmtune.analysis.shipped_runs import Mode, shipped
 from lsmtune.knobs.catalogue import load
-from lsmtune.recipes.jin2022.study import METRICS, MODE_NAMES, MODES, Plan
+from lsmtune_reproductions.recipes.jin2022.study import (
+    METRICS,
+    MODE_NAMES,
+    MODES,
+    Mode,
+    Plan,
+    shipped_screening,
+)
 
 RESULTS = Path(__file__).parent / "results" / "parameter_study.json"
 _MOST_KNOBS = 6
@@ -138,7 +144,7 @@ def analysed_again() -> dict[str, Any]:
 
 
 def _analysed(mode: Mode) -> dict[str, Any]:
-    runs = runs_of(shipped(mode), load("rocksdb"))
+    runs = runs_of(shipped_screening(mode), load("rocksdb"))
     return importance_document(find_importance(runs, METRICS, Plan().repeats))
 
 

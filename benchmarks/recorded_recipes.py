@@ -24,17 +24,6 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.learning import models
 from lsmtune.metrics.measurement import Level
-from lsmtune.recipes.autotikv import study as autotikv
-from lsmtune.recipes.autotikv.page import render_autotikv
-from lsmtune.recipes.base import Asked
-from lsmtune.recipes.compaction_style import study as style
-from lsmtune.recipes.compaction_style.page import render_compaction_style
-from lsmtune.recipes.db_bench_study import study as commands
-from lsmtune.recipes.db_bench_study.page import render_db_bench_study
-from lsmtune.recipes.jin2022 import study as jin2022
-from lsmtune.recipes.jin2022.page import render_jin2022
-from lsmtune.recipes.sst_size import study as sst_size
-from lsmtune.recipes.sst_size.page import render_sst_size
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings, catalogue_of
 from lsmtune.store.records import StoredTrial
@@ -42,6 +31,17 @@ from lsmtune.testing.scripted import measured
 from lsmtune.trials import Base, Protocol, Role, TrialSpec
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
+from lsmtune_reproductions.recipes.autotikv import study as autotikv
+from lsmtune_reproductions.recipes.autotikv.page import render_autotikv
+from lsmtune_reproductions.recipes.base import Asked
+from lsmtune_reproductions.recipes.compaction_style import study as style
+from lsmtune_reproductions.recipes.compaction_style.page import render_compaction_style
+from lsmtune_reproductions.recipes.db_bench_study import study as commands
+from lsmtune_reproductions.recipes.db_bench_study.page import render_db_bench_study
+from lsmtune_reproductions.recipes.jin2022 import study as jin2022
+from lsmtune_reproductions.recipes.jin2022.page import render_jin2022
+from lsmtune_reproductions.recipes.sst_size import study as sst_size
+from lsmtune_reproductions.recipes.sst_size.page import render_sst_size
 
 RESULTS = Path(__file__).parent / "results"
 MACHINE = "recorded in benchmarks/results"
@@ -143,7 +143,7 @@ def jin2022_page() -> str:
 def _screening(mode: jin2022.Mode) -> jin2022.Screening:
     models.MODELS = {"extra trees": ("extra trees",)}  # the others take minutes
     models._TREES = 20
-    lines = jin2022.shipped(mode)[:200]
+    lines = jin2022.shipped_screening(mode)[:200]
     runs = runs_of(lines, load("rocksdb"))
     importance = find_importance(runs, jin2022.METRICS, 1)
     return jin2022.Screening(tuple(lines), runs, importance, None)

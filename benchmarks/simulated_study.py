@@ -24,12 +24,12 @@ from lsmtune.batch import BatchLine, as_flags
 from lsmtune.knobs.design import design_configs
 from lsmtune.learning.importance import mdi, ped_anova, permutation
 from lsmtune.learning.models import FOREST, forest, held_out_accuracy
-from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.simulator import Run, known_knobs, predict
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, catalogue_of, without_load
 from lsmtune.trials import Base
 from lsmtune.workloads import Workload
+from lsmtune_reproductions.recipes.jin2022.study import Plan
 
 RESULTS = Path(__file__).parent / "results" / "simulated_study.json"
 CONFIGS, NUM = 2000, 1_000_000
@@ -99,7 +99,7 @@ def main() -> None:
     configs = int(sys.argv[1]) if len(sys.argv) > 1 else CONFIGS
     lines, took_s = simulated(configs)
     catalogue = catalogue_of("rocksdb", Workload())
-    real, told = runs_of(shipped("honest"), catalogue), runs_of(lines, catalogue)
+    real, told = runs_of(shipped(), catalogue), runs_of(lines, catalogue)
     document = {
         "configs": configs, "num": NUM, "seconds": took_s,
         "failed": told.failed, "real_configs": len(real.first),

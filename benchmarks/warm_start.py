@@ -18,18 +18,18 @@ from statistics import median
 import numpy as np
 
 from lsmtune.analysis.shipped_runs import shipped
-from lsmtune.comparison.model import Modelled, modelled
-from lsmtune.comparison.race import Curve, search, trials_to
 from lsmtune.knobs.types import Config
 from lsmtune.learning.threads import one_thread
 from lsmtune.objective import parse_objective
 from lsmtune.optimizers.base import Earlier, Observation, Optimizer
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, catalogue_of
 from lsmtune.stats import median_interval
 from lsmtune.trials import Base
+from lsmtune_reproductions.comparison.model import Modelled, modelled
+from lsmtune_reproductions.comparison.race import Curve, search, trials_to
+from lsmtune_reproductions.recipes.jin2022.study import Plan
 
 RESULTS = Path(__file__).parent / "results" / "warm_start.json"
 TRIALS, BEFORE, OPTIMIZER = 36, 36, "gp-ucb"
@@ -58,7 +58,7 @@ def models() -> tuple[Modelled, Modelled]:
     catalogue = catalogue_of(spec.engine, spec.workload)
     ground = Ground(catalogue, Base(options="", settings=catalogue.defaults(1)), 20_000)
     space, asked = knob_space(spec, ground), parse_objective("balanced", LIFTED)
-    lines = [line for line in shipped("honest") if line.metrics]
+    lines = [line for line in shipped() if line.metrics]
     places = {key: place for place, key in enumerate(dict.fromkeys(map(_config, lines)))}
     halves = [[line for line in lines if places[_config(line)] % 2 == half] for half in (0, 1)]
     here, there = (modelled(half, catalogue, space, asked) for half in halves)

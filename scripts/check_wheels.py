@@ -63,11 +63,10 @@ def _faults_inside(member: str, content: bytes) -> Iterator[str]:
 
 
 def _sources() -> set[str]:
-    """The files of the package, as they are named in a wheel."""
-    files = (ROOT / "src" / "lsmtune").rglob("*")
+    """The files of both packages, as they are named in a wheel."""
     return {
         str(each.relative_to(ROOT / "src"))
-        for each in files
+        for each in (ROOT / "src").rglob("*")
         if each.is_file() and "__pycache__" not in each.parts
     }
 

@@ -18,7 +18,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = "Prescott,Nehalem,Sandybridge,Haswell,SkylakeX"
-TESTS = ["tests/learning", "tests/optimizers", "tests/simulator"]
+TESTS = [
+    "tests/learning",
+    "tests/optimizers",
+    "tests/reproductions/optimizers",
+    "tests/simulator",
+]
 _OTHER_NAMES = {"Prescott": "Katmai"}
 """The name that OpenBLAS reports for a kernel, if it is not the kernel's own."""
 _PROBE = """

@@ -22,24 +22,25 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-sys.path[:0] = [str(ROOT / "src"), *(str(TESTS / name) for name in ("report", "recipes", "."))]
+FOLDERS = ("report", "reproductions/recipes", ".")
+sys.path[:0] = [str(ROOT / "src"), *(str(TESTS / name) for name in FOLDERS)]
 
 from fakes.studies import opener  # noqa: E402
 from lsmtune.analysis.importance import find_importance, runs_of  # noqa: E402
 from lsmtune.batch import BatchLine  # noqa: E402
 from lsmtune.cli.main import run as command  # noqa: E402
-from lsmtune.comparison.page import render_comparison  # noqa: E402
-from lsmtune.comparison.race import Curve, outcome  # noqa: E402
 from lsmtune.knobs.catalogue import load  # noqa: E402
 from lsmtune.knobs.space import value_at  # noqa: E402
 from lsmtune.learning import models  # noqa: E402
-from lsmtune.recipes.base import Asked  # noqa: E402
 from lsmtune.report.importance_page import render_importance  # noqa: E402
 from lsmtune.report.overview_page import render_overview  # noqa: E402
 from lsmtune.report.page import render_page  # noqa: E402
 from lsmtune.spec import StudySettings  # noqa: E402
 from lsmtune.store.home import Home  # noqa: E402
 from lsmtune.workloads import Workload  # noqa: E402
+from lsmtune_reproductions.comparison.page import render_comparison  # noqa: E402
+from lsmtune_reproductions.comparison.race import Curve, outcome  # noqa: E402
+from lsmtune_reproductions.recipes.base import Asked  # noqa: E402
 
 SWEEP = """\
 engine = "simulated"
@@ -55,6 +56,7 @@ write_buffer_size = ["512KiB", "1MiB", "4MiB"]
 target_file_size_base = ["1MiB", "4MiB"]
 max_bytes_for_level_base = ["4MiB", "16MiB"]
 """
+_RECIPES = "lsmtune_reproductions.recipes"
 _QUICK = {"extra trees": ("extra trees",)}
 
 
@@ -230,20 +232,20 @@ def _reproductions(scratch: Path) -> Iterator[tuple[str, str]]:
 
 
 def _sst_size(home: Home) -> str:
-    tests, recipe = import_module("test_sst_size"), "lsmtune.recipes.sst_size"
+    tests, recipe = import_module("test_sst_size"), f"{_RECIPES}.sst_size"
     script = tests.planted("memtables")
     results = import_module(f"{recipe}.study").run(Asked(), home, opener(home, script))
     return str(import_module(f"{recipe}.page").render_sst_size(results))
 
 
 def _compaction_style(home: Home) -> str:
-    tests, recipe = import_module("test_compaction_style"), "lsmtune.recipes.compaction_style"
+    tests, recipe = import_module("test_compaction_style"), f"{_RECIPES}.compaction_style"
     results = import_module(f"{recipe}.study").run(Asked(), home, opener(home, tests.planted))
     return str(import_module(f"{recipe}.page").render_compaction_style(results))
 
 
 def _autotikv(home: Home) -> str:
-    tests, recipe = import_module("test_autotikv"), "lsmtune.recipes.autotikv"
+    tests, recipe = import_module("test_autotikv"), f"{_RECIPES}.autotikv"
     study = import_module(f"{recipe}.study")
     with patch.object(study, "OPTIMIZER", "random"), patch.object(study, "TRIALS", tests.ROUNDS):
         results = study.run(tests.ASKED, home, opener(home, tests.planted))
@@ -251,13 +253,13 @@ def _autotikv(home: Home) -> str:
 
 
 def _db_bench_study(home: Home) -> str:
-    tests, recipe = import_module("test_db_bench_study"), "lsmtune.recipes.db_bench_study"
+    tests, recipe = import_module("test_db_bench_study"), f"{_RECIPES}.db_bench_study"
     results = import_module(f"{recipe}.study").run(Asked(), home, opener(home, tests.planted))
     return str(import_module(f"{recipe}.page").render_db_bench_study(results))
 
 
 def _jin2022(home: Home) -> str:
-    tests, recipe = import_module("test_jin2022"), "lsmtune.recipes.jin2022"
+    tests, recipe = import_module("test_jin2022"), f"{_RECIPES}.jin2022"
     study = import_module(f"{recipe}.study")
     results = study.run(tests.PLAN, home, opener(home, tests.planted))
     return str(import_module(f"{recipe}.page").render_jin2022(results))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the text that users read: `python scripts/plain_text.py`; `make check` runs it.
 
-It reads README.md and docs/, and from src/lsmtune messages, help and texts of the catalogue. A
+It reads README.md and docs/, and from src/ messages, help and texts of the catalogue. A
 sentence of more than 40 words is a fault, and so is a word that this project replaces with a
 plainer one. Of each group, at most 2 % of the sentences may have more than 25 words; --long lists
 them. Each fault is one line, and the exit code is then 1.
@@ -90,13 +90,14 @@ def _plain(text: str) -> str:
 
 def message_texts(root: Path) -> Iterator[Text]:
     """Yield the texts of the source that users read, then those of the catalogue."""
-    package = root / "src" / "lsmtune"
-    for path in sorted(package.rglob("*.py")):
+    sources = root / "src"
+    for path in sorted(sources.rglob("*.py")):
         name = path.relative_to(root).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        for line, text in _literals(tree, is_command=path.parent.name == "cli"):
+        is_command = path.parent.name == "cli" or path.name == "commands.py"
+        for line, text in _literals(tree, is_command=is_command):
             yield from (Text(name, line, part) for part in text.split("\n") if _is_text(part))
-    for path in sorted(package.rglob("*.toml")):
+    for path in sorted(sources.rglob("*.toml")):
         name, source = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
         for text in _strings(tomllib.loads(source)):
             line = source[: max(0, source.find(text.strip().split("\n")[0]))].count("\n") + 1

@@ -366,7 +366,7 @@ def optimizers() -> str:
         "| optimizer | summary |",
         "|---|---|",
     ]  # fmt: skip
-    for name, make in OPTIMIZERS.items():
+    for name, make in sorted(OPTIMIZERS.items()):
         lines.append(f"| `{name}` | {_cell(make().summary)} |")
     return "\n".join(lines) + "\n"
 

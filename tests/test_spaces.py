@@ -92,15 +92,14 @@ def test_sample_has_the_same_values_at_full_size(preset: str, scale: str, seed: 
     for config in (space.sample(np.random.default_rng(seed)), *space.starts()):
         assert space.violations(config) == []
         trial, found = space.settings(config), rescaled(KnobSpaces(spec, here), config, Fraction(1))
-        assert (found.replaced, found.reasons) == ({}, ())
         sizes = {k.name: k for k in catalogue_in(spec, here).knobs if k.scales}
         for name, value in config.items():
             if name in sizes and value not in sizes[name].special_values:
-                grown = Fraction(found.settings[name]) * spec.scale_value
+                grown = Fraction(found[name]) * spec.scale_value
                 assert abs(grown - Fraction(value)) <= 1
             elif name != SHARD_BITS:
-                assert found.settings[name] == trial[name]
-        assert memory(found.settings, whole.memory.records).total <= whole.memory.limit_bytes
+                assert found[name] == trial[name]
+        assert memory(found, whole.memory.records).total <= whole.memory.limit_bytes
 
 
 @settings(max_examples=20)
@@ -116,7 +115,7 @@ def test_space_below_full_size_leaves_shards_to_rocksdb() -> None:
     space = knob_space(spec, here)
     assert SHARD_BITS not in {knob.name for knob in space.knobs}
     assert space.settings(space.default())[SHARD_BITS] == -1
-    assert rescaled(KnobSpaces(spec, here), space.default(), Fraction(1)).settings[SHARD_BITS] == 8
+    assert rescaled(KnobSpaces(spec, here), space.default(), Fraction(1))[SHARD_BITS] == 8
     assert SHARD_BITS in {knob.name for knob in knob_space(spec, here, Fraction(1)).knobs}
 
 
@@ -135,12 +134,8 @@ def test_scale_is_the_smallest_that_keeps_the_baseline_exact(
     spec, remark = with_fitting_scale(spec_of(), here)
     assert spec.scale == scale
     assert (remark is None) == (scale == "1/64")
-    assert (
-        rescaled(KnobSpaces(spec, here), knob_space(spec, here).default(), Fraction(1)).settings[
-            option
-        ]
-        == value
-    )
+    found = rescaled(KnobSpaces(spec, here), knob_space(spec, here).default(), Fraction(1))
+    assert found[option] == value
     given_scale = spec_of(scale="1/64")
     if remark is not None:
         with pytest.raises(UserError, match=rf"^scale: .*{option} = {value}.* {scale}$"):
@@ -204,10 +199,8 @@ def test_search_tries_only_levels_that_an_existing_store_survives(
 def test_config_that_a_smaller_tree_cannot_have_is_refused() -> None:
     spec, here = spec_of(knobs="write_buffer_size,max_write_buffer_number", scale="1/64"), ground()
     config = knob_space(spec, here).default()
-    assert (
-        rescaled(KnobSpaces(spec, here), config, Fraction(1, 256)).settings["write_buffer_size"]
-        == MIB // 4
-    )
+    found = rescaled(KnobSpaces(spec, here), config, Fraction(1, 256))
+    assert found["write_buffer_size"] == MIB // 4
     with pytest.raises(UserError, match=r"^scale: "):
         rescaled(KnobSpaces(spec, here), config, Fraction(1, 2048))
 

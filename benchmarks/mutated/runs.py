@@ -6,12 +6,12 @@ from pathlib import Path
 
 from lsmtune.api.resolve_experiment import with_screen
 from lsmtune.batch import read_batch
-from lsmtune.comparison import runs as compared
 from lsmtune.errors import UserError
 from lsmtune.simulator.native import default_constants
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study.screen import usable_lines
 from lsmtune.system.host import describe_host
+from lsmtune_reproductions.comparison import runs as compared
 from mutated.reader import Reader, command, commands, write_file
 from mutated.settings import settle
 

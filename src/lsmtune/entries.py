@@ -36,8 +36,8 @@ class Guest:
 class Entries(MutableMapping[str, T]):
     """The entries of one kind, by name.
 
-    Those of lsmtune itself are known without metadata, so that they do not depend on how lsmtune
-    was installed. Names cost no import of an entry. A program may add an entry for its own process,
+    Those in `built_in` are known without metadata, so that they do not depend on how lsmtune was
+    installed. Names cost no import of an entry. A program may add an entry for its own process,
     also in place of another one.
     """
 
@@ -148,7 +148,11 @@ class Entries(MutableMapping[str, T]):
     def guests(self) -> list[Guest]:
         """Import the entries of other packages, and say which of them cannot be used."""
         points = _points(self._group)
-        return [self._guest(p, [other for other in points if other.name == p.name]) for p in points]
+        return [
+            self._guest(point, [other for other in points if other.name == point.name])
+            for point in points
+            if not _is_own(point)
+        ]
 
     def _guest(self, point: metadata.EntryPoint, alike: list[metadata.EntryPoint]) -> Guest:
         try:
@@ -171,7 +175,7 @@ class Entries(MutableMapping[str, T]):
         if point.name in self._built_in:
             raise ValueError(f"lsmtune itself has the {self._word} {point.name}")
         others = [_package(other) for other in alike if other is not point]
-        if others:
+        if others and not _is_own(point):
             raise ValueError(f"the package {others[0]} has the same name")
         if (key := (point.name, point.value)) not in self._loaded:
             self._loading.add(point.name)
@@ -252,17 +256,18 @@ def check_contract(number: object) -> None:
 
 
 def _points(group: str) -> tuple[metadata.EntryPoint, ...]:
-    """Return the entry points of other packages, as the folders of modules are now."""
+    """Return the entry points of a group, lsmtune's first, as the folders of modules are now."""
     return _read_points(group, tuple(sys.path))
 
 
 @lru_cache(maxsize=8)
 def _read_points(group: str, path: tuple[str, ...]) -> tuple[metadata.EntryPoint, ...]:
-    return tuple(
-        point
-        for point in metadata.entry_points(group=group)
-        if point.dist is None or point.dist.name != _OWN
-    )
+    return tuple(sorted(metadata.entry_points(group=group), key=lambda point: not _is_own(point)))
+
+
+def _is_own(point: metadata.EntryPoint) -> bool:
+    """Return whether lsmtune itself offers an entry point: its second package has optimizers."""
+    return point.dist is not None and point.dist.name == _OWN
 
 
 def _package(point: metadata.EntryPoint) -> str:

@@ -1,45 +1,36 @@
 """The settings of a config for a tree of another size."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config, Knob, Settings, Value
-from lsmtune.rescale_published import rescaled_published
-from lsmtune.spaces import KnobSpaces
+from lsmtune.spaces import KnobSpaces, catalogue_in
 from lsmtune.spec import without_load
 
 
-@dataclass(frozen=True, slots=True)
-class Rescaled:
-    """The settings of a config at another scale.
-
-    `replaced` and `reasons` are empty for studies whose configs are legal at full size. For
-    published studies, `replaced` has the scaled values of options that have another value in the
-    settings. `reasons` are the limits and rules that the scaled values break, as sentences
-    without a full stop.
-    """
-
-    settings: Settings
-    replaced: Settings
-    reasons: tuple[str, ...] = ()
-
-
-def rescaled(spaces: KnobSpaces, config: Config, scale: Fraction) -> Rescaled:
-    """Return a config at another scale: sizes grow by the same factor, the rest stays.
+def rescaled(spaces: KnobSpaces, config: Config, scale: Fraction) -> Settings:
+    """Return the settings of a config at another scale: sizes grow by one factor, the rest stays.
 
     UserError if a tree of that scale cannot have a value of the config.
     """
-    if spaces.ground.rule is None:
-        return Rescaled(*rescaled_published(spaces, config, scale))
     here, there = spaces.at(), spaces.at(scale)
-    values = here.at_full_size(config)
-    if there.full is not None:
-        values = there.full.down(values)
+    if spaces.ground.rule is None:
+        values = _grown(spaces, config, scale)
+    else:
+        values = here.at_full_size(config)
+        values = values if there.full is None else there.full.down(values)
     known = {knob.name: values.get(knob.name, there.base[knob.name]) for knob in there.knobs}
     for knob in there.knobs:
         _check_possible(knob, known[knob.name], scale)
-    return Rescaled(without_load(there.settings(known)), {})
+    return without_load(there.settings(known))
+
+
+def _grown(spaces: KnobSpaces, config: Config, scale: Fraction) -> Settings:
+    """Return the values of a published study's config; what is the baseline's stays so."""
+    base, base_there = spaces.at().default(), spaces.at(scale).base
+    growth = float(scale / spaces.spec.scale_value)
+    grown = catalogue_in(spaces.spec, spaces.ground).scaled(config, growth)
+    return {n: base_there[n] if config[n] == base[n] else value for n, value in grown.items()}
 
 
 def _check_possible(knob: Knob, value: Value, scale: Fraction) -> None:

@@ -1,13 +1,12 @@
-"""Statistics on plain numbers: ratios, medians and means with their intervals."""
+"""Statistics on plain numbers: ratios and means with their intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, stdtrit
+from scipy.special import stdtrit
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +126,6 @@ def ratio_of_means(
 def geometric_mean(values: Sequence[float]) -> float:
     """Return the geometric mean of positive values."""
     return float(np.exp(np.mean(np.log(np.asarray(values, dtype=float)))))
-
-
-def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """Return the median with a confidence interval that assumes no distribution (sign test).
-
-    Its ends are two of the values. With five or fewer values, at 95 %, it spans all of them.
-    Values may be infinite.
-    """
-    ordered, count = sorted(values), len(values)
-    sides = (k for k in range(count // 2) if 2 * bdtr(k, count, 0.5) <= 1 - confidence)
-    outside = max(sides, default=0)
-    return Interval(median(ordered), ordered[outside], ordered[count - 1 - outside])
 
 
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:

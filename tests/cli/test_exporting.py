@@ -229,7 +229,7 @@ def test_published_study_exports_what_a_verification_at_scale_1_measures(home: H
          "trials": 8, "repeats": 0, "pairs": 0,
          "knobs": "cache_size,write_buffer_size,max_write_buffer_number"}, "here",
     )  # fmt: skip
-    engine, replaced = OwnBaseline(planted, options=OF_THE_BASELINE), 0
+    engine = OwnBaseline(planted, options=OF_THE_BASELINE)
     base = read_settings(engine.catalogue, OF_THE_BASELINE)
     with open_study(home, spec, engine, lambda _: None, published=True) as study:
         run_search(study)
@@ -244,17 +244,11 @@ def test_published_study_exports_what_a_verification_at_scale_1_measures(home: H
                 name = change.knob.name
                 assert change.deployed == verified[name]
                 assert name == "cache_size" or in_file[name] == verified[name]
-            names = [change.knob.name for change in view.changes if change.replaced is not None]
             differing = {n for n in in_file if in_file[n] != base[n]}
             rows = {row.name for row in options(view).rows}
             assert rows - {"cache_size"} == differing
             assert ("block cache" in "\n".join(comments(text))) is ("cache_size" in rows)
-            note = next((x for x in comments(text) if "differs from trial" in x), "")
             assert any(REMARK[1:] in line for line in comments(text))
-            assert all(name in note for name in names)
-            assert bool(note) is bool(names)
-            replaced += len(names)
-    assert replaced > 0
 
 
 def test_an_older_file_is_kept(

@@ -173,7 +173,7 @@ def test_completion_script_is_printed(
 def test_help_imports_no_slow_module(arguments: list[str]) -> None:
     """Otherwise it would take longer than the 0.3 s that users wait for it."""
     slow = ["numpy", "pydantic", "rich", "scipy", "plotly", "lsmtune.spec", "lsmtune.workloads",
-            "lsmtune.engines", "lsmtune.optimizers"]  # fmt: skip
+            "lsmtune.engines", "lsmtune.optimizers", "importlib.metadata"]  # fmt: skip
     code = (
         f"import sys\nfrom lsmtune.cli.main import run\nrun({arguments})\n"
         f"print([name for name in {slow} if name in sys.modules])"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import lsmtune
 from lsmtune.cli.main import run
-from lsmtune.recipes.jin2022 import study as jin2022
 
-SHIPPED = Path(jin2022.__file__).parents[2] / "data" / "jin2022" / "honest.jsonl.gz"
+SHIPPED = Path(lsmtune.__file__).parent / "data" / "jin2022" / "honest.jsonl.gz"
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from contract_record import check, joined, shape
 
+import lsmtune
 from lsmtune.cli.main import run
-from lsmtune.recipes.jin2022 import study as jin2022
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import LostRun, OpenRun, Rerun
 from lsmtune.store.records import Asked
@@ -19,7 +19,7 @@ from lsmtune.trials import Role
 
 TESTS = Path(__file__).parents[1]
 CAPTURED = TESTS / "data" / "captured" / "rocksdb-7.8.3-level"
-SHIPPED = Path(jin2022.__file__).parents[2] / "data" / "jin2022" / "honest.jsonl.gz"
+SHIPPED = Path(lsmtune.__file__).parent / "data" / "jin2022" / "honest.jsonl.gz"
 SIMULATED = ["--engine", "simulated", "--num", "20000"]
 EXPERIMENT = """\
 engine = "simulated"

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 from lsmtune.engines.base import Engine
 from lsmtune.hosts.commander import Hosts
-from lsmtune.recipes.base import Opener
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
@@ -15,6 +14,7 @@ from lsmtune.study.runner import Event
 from lsmtune.study.session import Session
 from lsmtune.testing.scripted import ScriptedEngine
 from lsmtune.trials import TrialResult, TrialSpec
+from lsmtune_reproductions.recipes.base import Opener
 
 
 class Listening(Observer):

@@ -126,7 +126,7 @@ def test_values_that_never_fit_into_the_memory_limit_are_not_drawn() -> None:
 def test_a_config_is_round_at_full_size() -> None:
     spec = StudySettings(knobs="write_buffer_size,max_bytes_for_level_base", scale="1/100")
     config = knob_space(spec, ground()).sample(np.random.default_rng(3))
-    whole = rescaled(KnobSpaces(spec, ground()), config, Fraction(1)).settings
+    whole = rescaled(KnobSpaces(spec, ground()), config, Fraction(1))
     for name in ("write_buffer_size", "max_bytes_for_level_base"):
         assert float(whole[name]) == 2 ** round(log2(float(whole[name])))
 

@@ -27,8 +27,6 @@ from lsmtune.analysis.study_view import COMPARISON, ONLINE, Nearest, StudyView, 
 from lsmtune.cli.result_lines import summary_lines
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective, parse_objective
-from lsmtune.recipes.base import Asked
-from lsmtune.recipes.registry import RECIPES
 from lsmtune.report.export_notes import export_notes
 from lsmtune.report.page import render_page
 from lsmtune.report.text.claim_text import claim_text, metric_cells
@@ -36,6 +34,8 @@ from lsmtune.report.text.headline_text import MAX_WORDS, headline_of, percent
 from lsmtune.report.text.metric_words import label
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import LimitCheck, Pair, State
+from lsmtune_reproductions.recipes.base import Asked
+from lsmtune_reproductions.recipes.registry import RECIPES
 
 BROKEN = {"write_amp": 0.5, "get_data_blocks": 1.5}
 

@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 
 from fakes.studies import open_study
-from lsmtune import rescale
 from lsmtune.analysis.read_study import read_study
-from lsmtune.api.export import deployment
-from lsmtune.cli.main import run
 from lsmtune.knobs.types import Config
 from lsmtune.objective import Metrics
 from lsmtune.report.study_document import show_document
@@ -18,7 +15,6 @@ from lsmtune.rule import SizeRule
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.ranking import cautious_metrics
-from lsmtune.study.record import read_record
 from lsmtune.study.search import run_search
 from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
@@ -75,39 +71,6 @@ def test_given_memory_is_a_limit_on_measured_memory(home: Home) -> None:
     limits = home.study("s").constraints or ()
     limit = next(one for one in limits if one["metric"] == "memory_bytes")
     assert (limit["bound"], limit["times_base"]) == (1.02 * (2 << 30), False)
-
-
-def test_new_study_never_reaches_the_rule_of_older_ones(
-    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def reached(*_: object) -> None:
-        pytest.fail("the code of older studies ran")
-
-    monkeypatch.setattr("lsmtune.rescale.rescaled_published", reached)
-    monkeypatch.setattr("lsmtune.report.text.replaced_text._text", reached)
-    tuned(home, large_memtables_gain)
-    view = read_study(home, "s")
-    assert view.best_trial is not None
-    assert view.best_trial.not_deployable == ()
-    assert all(change.replaced is None for change in view.changes)
-    assert deployment(read_record(home, view.name), view).options.text
-    assert run(["show", "s", "--home", str(home.path)]) == 0
-    assert "At 1/64" not in capsys.readouterr().out  # nothing is verified
-
-
-def test_published_study_still_reaches_it(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-
-    def noted(*given: object) -> object:
-        calls.append(given)
-        return original(*given)  # type: ignore[arg-type]
-
-    original = rescale.rescaled_published
-    monkeypatch.setattr(rescale, "rescaled_published", noted)
-    tuned(home, large_memtables_gain, knobs="jin2022", cache=None)
-    assert home.study("s").rule is None
-    read_study(home, "s")
-    assert calls
 
 
 @pytest.mark.parametrize(

@@ -61,16 +61,12 @@ CRASH = TrialResult(status=Status.CRASHED, reason="signal 6")
 
 
 @contextmanager
-def tuned(
-    home: Home, script: Script, *, published: bool = False, **given: Any
-) -> Iterator[Session]:
+def tuned(home: Home, script: Script, **given: Any) -> Iterator[Session]:
     """A study that has found its winner."""
     settings = {"study": "s", "objective": "write_amp", "optimizer": "random", "repeats": 0,
                 "base_runs": 1}  # fmt: skip
     spec = make_spec({"knobs": "compaction_pri", **settings, **given}, "test")
-    with open_study(
-        home, spec, ScriptedEngine(script), lambda _: None, published=published
-    ) as study:
+    with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
         run_search(study)
         yield study
 
@@ -361,19 +357,6 @@ def test_equal_memory_holds_at_another_scale_too(home: Home) -> None:
     assert {name: 64 * value for name, value in best.trial.config.items() if value > 99} == {
         name: grown[name] for name in ("cache_size", "write_buffer_size")
     }
-
-
-def test_published_study_makes_memtables_that_are_too_large_at_full_size_smaller(
-    home: Home,
-) -> None:
-    given = {"knobs": "write_buffer_size,max_write_buffer_number,cache_size", "trials": 1}
-    with tuned(home, lambda _: measured(write_amp=1.0), published=True, **given) as study:
-        half = int(float(study.space.base["cache_size"]) / 2)
-        config = study.space.legalise({"cache_size": half, "max_write_buffer_number": 4})
-        grown = study.settings_at(config, Fraction(1))
-    assert config["cache_size"] == half
-    assert grown["cache_size"] == study.space.base["cache_size"]
-    assert memory_bytes(grown) <= memory_bytes(study.ground.base.settings)
 
 
 def _memtables(spec: TrialSpec) -> float:

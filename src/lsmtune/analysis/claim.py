@@ -84,16 +84,15 @@ class Claim:
     limits that it does not keep or that its runs do not decide. `unfinished`: the search may
     run more trials, up to `planned` if that is not None. `disturbed_runs` is the number of runs of
     the study that were disturbed and kept. `online` is the newest call of online tuning; then
-    `changes` are those that it kept. `not_deployable` says which limits or rules the winner breaks
-    in a full-size tree. `undo` is the command that writes the baseline's values. `memory` is that
-    of the full-size tree with the winner. `assumed_cache_bytes` is the size of the block cache if
-    the user did not give it. `all_sizes_scale`: the caches of a trial scaled too. `simplification`
-    says which changes of the winner were taken back. `trades` are better configs that break one
-    default limit. `verdict` is that of the verification. `disturbed_of` is the number of disturbed
-    runs of the verification, and of all its runs. `own_base`: the baseline is the user's file.
-    `rehearsal` is that of the files of the trial; with "cannot be deployed", it failed. `pace` is
-    the rate of a running store, `behind_s` how late the operations of the trial are at the end of
-    the window, and `blurred` the p99 metrics that this machine cannot judge.
+    `changes` are those that it kept. `undo` is the command that writes the baseline's values.
+    `memory` is that of the full-size tree with the winner. `assumed_cache_bytes` is the size of the
+    block cache if the user did not give it. `all_sizes_scale`: the caches of a trial scaled too.
+    `simplification` says which changes of the winner were taken back. `trades` are better configs
+    that break one default limit. `verdict` is that of the verification. `disturbed_of` is the
+    number of disturbed runs of the verification, and of all its runs. `own_base`: the baseline is
+    the user's file. `rehearsal` is that of the files of the trial; with "cannot be deployed", it
+    failed. `pace` is the rate of a running store, `behind_s` how late the operations of the trial
+    are at the end of the window, and `blurred` the p99 metrics that this machine cannot judge.
     """
 
     study: str
@@ -129,7 +128,6 @@ class Claim:
     front: int
     disturbed_runs: int
     changes: tuple[Change, ...]
-    not_deployable: tuple[str, ...]
     steps: tuple[Step, ...]
     undo: str | None
     online: OnlineCall | None = None
@@ -263,7 +261,6 @@ def claim_of(view: StudyView) -> Claim:
         disturbed_runs=view.kept_disturbed,
         changes=view.changes or (online.kept if online else ()),
         online=online,
-        not_deployable=best.not_deployable if best else (),
         steps=next_steps(view, status, failed=_can_be_accepted(failed), other=other),
         undo=_undo(view, status),
         memory=view.memory,

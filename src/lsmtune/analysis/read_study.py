@@ -262,18 +262,17 @@ def _with_deployed(spaces: KnobSpaces, trial: TrialView) -> TrialView:
         )
     except UserError:
         return trial
-    on_store = _on_store(spaces.ground, base_at_full.settings, at_full.settings)
+    on_store = _on_store(spaces.ground, base_at_full, at_full)
     changes = (
         replace(
             change,
-            deployed=at_full.settings.get(change.knob.name),
-            deployed_base=base_at_full.settings.get(change.knob.name),
-            replaced=at_full.replaced.get(change.knob.name),
+            deployed=at_full.get(change.knob.name),
+            deployed_base=base_at_full.get(change.knob.name),
             on_store=on_store.get(change.knob.name),
         )
         for change in trial.changes
     )
-    return replace(trial, changes=tuple(changes), not_deployable=at_full.reasons)
+    return replace(trial, changes=tuple(changes))
 
 
 def _on_store(ground: Ground, before: Settings, after: Settings) -> dict[str, StoreChange]:

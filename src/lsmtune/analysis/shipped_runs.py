@@ -1,24 +1,21 @@
-"""The measured screenings that ship with lsmtune."""
+"""The measured screenings of a fixed workload that ship with lsmtune."""
 
 import gzip
 from importlib.resources import files
-from typing import Literal
 
 from lsmtune.batch import BatchLine, parse_batch
 from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.defaults import nearest_of
 
-Mode = Literal["honest", "published"]
-
 SHIPPED_VERSION = "7.8.3"
 """RocksDB of the screenings whose files do not name a version; db_bench ran it."""
 _DATA = files("lsmtune") / "data" / "jin2022"
-_KIND = ".jsonl.gz"
+_NAME, _KIND = "honest", ".jsonl.gz"
 
 
-def shipped(mode: Mode, version: str = SHIPPED_VERSION) -> list[BatchLine]:
-    """Return the runs of a mode that ship, measured on one of the `shipped_versions`."""
-    name = f"{data_name(mode, version)}{_KIND}"
+def shipped(version: str = SHIPPED_VERSION) -> list[BatchLine]:
+    """Return the runs that ship, measured on one of the `shipped_versions`."""
+    name = f"{_NAME}{_KIND}" if version == SHIPPED_VERSION else f"{_NAME}-{version}{_KIND}"
     return parse_batch(gzip.decompress((_DATA / name).read_bytes()).decode(), name)
 
 
@@ -33,14 +30,9 @@ def nearest_shipped(version: str) -> str:
 
 
 def shipped_versions() -> list[str]:
-    """Return the versions whose runs with a fixed workload ship."""
-    start = data_name("honest", "")
+    """Return the versions whose runs ship."""
+    start = f"{_NAME}-"
     names = (file.name for file in _DATA.iterdir())
     others = (n.removesuffix(_KIND).removeprefix(start) for n in names if n.endswith(_KIND)
               and n.startswith(start))  # fmt: skip
     return [SHIPPED_VERSION, *sorted(others)]
-
-
-def data_name(mode: Mode, version: str = SHIPPED_VERSION) -> str:
-    """Return the name of the files of a screening, without their endings."""
-    return mode if version == SHIPPED_VERSION else f"{mode}-{version}"

@@ -35,9 +35,8 @@ class Change:
     """A knob whose value differs between baseline and winner.
 
     `deployed` is the value in the exported file, for a full-size tree, and `deployed_base` the
-    baseline's value for such a tree. Both are None where they are not known. `replaced` is the
-    value of the winner for such a tree, if the file has another value. `on_store` is what an
-    existing store does with the deployed value; None if it simply opens.
+    baseline's value for such a tree. Both are None where they are not known. `on_store` is what
+    an existing store does with the deployed value; None if it simply opens.
     """
 
     knob: Knob
@@ -45,7 +44,6 @@ class Change:
     best: Value
     deployed: Value | None = None
     deployed_base: Value | None = None
-    replaced: Value | None = None
     on_store: StoreChange | None = None
 
     @property
@@ -66,9 +64,8 @@ class TrialView:
     limits that they do not surely keep. `bound` has the best values that
     a pruned trial could still have reached. `changes` are the differences between its config and
     the baseline; for a change of online tuning, between its config and the config before.
-    `disturbance` says what disturbed a run that was kept all the same. `not_deployable` says which
-    limits or rules its config breaks in a full-size tree. `online` is set for a change of online
-    tuning. `host` is where it ran if that was not the machine of the command.
+    `disturbance` says what disturbed a run that was kept all the same. `online` is set for a change
+    of online tuning. `host` is where it ran if that was not the machine of the command.
     """
 
     number: int
@@ -85,7 +82,6 @@ class TrialView:
     changes: tuple[Change, ...] = ()
     disturbance: str | None = None
     online: OnlineChange | None = None
-    not_deployable: tuple[str, ...] = ()
     runs: int = 1
     median: float | None = None
     keeps: bool | None = None

@@ -235,7 +235,7 @@ class _Exporter:
         return command + (f" --base {base}" if base else "") + view.home_flag
 
     def _full_size(self, config: Config) -> Settings:
-        return rescaled(self._spaces, config, Fraction(1)).settings
+        return rescaled(self._spaces, config, Fraction(1))
 
     def _own_of_begun(self) -> Settings:
         """Return the user's values of options that the study's preset sets."""

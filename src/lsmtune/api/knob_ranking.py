@@ -80,7 +80,7 @@ def _measured(
             searched += _searches(studies, spec) if ranking == _LASSO else ()
     if has_shipped(spec.engine, name):
         version = nearest_shipped(spec.rocksdb or SHIPPED_VERSION)
-        runs = runs_of(shipped("honest", version), catalogue_of(spec.engine, spec.workload))
+        runs = runs_of(shipped(version), catalogue_of(spec.engine, spec.workload))
         return runs, f"the runs of `lsmtune screen` on RocksDB {version} shipped with lsmtune"
     if searched:
         return max(searched, key=lambda found: len(found[0].design.factors))

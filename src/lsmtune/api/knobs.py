@@ -48,7 +48,7 @@ class ChosenKnobs:
 
 def optimizers() -> list[Optimizer]:
     """Return the search algorithms."""
-    return [make() for make in OPTIMIZERS.usable()]
+    return sorted((make() for make in OPTIMIZERS.usable()), key=lambda made: made.name)
 
 
 def chosen_knobs(name: str, area: str | None) -> ChosenKnobs:

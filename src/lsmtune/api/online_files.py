@@ -26,7 +26,7 @@ def online_files(record: StudyRecord, kept: Config) -> Deployment:
     """
     spec, ground, spaces, name = record.spec, record.ground, record.spaces, record.stored.name
     before, after = (
-        rescaled(spaces, config, Fraction(1)).settings for config in (spaces.at().default(), kept)
+        rescaled(spaces, config, Fraction(1)) for config in (spaces.at().default(), kept)
     )
     changes = {knob: after[knob] for knob in kept if after[knob] != before[knob]}
     scale = [f"UNVERIFIED at scale 1: found at scale {spec.scale}."] if spec.scale != "1" else []

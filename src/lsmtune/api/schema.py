@@ -74,7 +74,7 @@ def _values() -> dict[str, Schema]:
         "objective": {"anyOf": [{"enum": [*COMPOSITES, *metrics]}, several]},
         "limits": {"items": {"type": "string", "pattern": _LIMIT}},
         "memory": {"examples": ["4GiB"]},
-        "optimizer": {"enum": list(OPTIMIZERS)},
+        "optimizer": {"enum": sorted(OPTIMIZERS)},
         "budget": {"examples": ["20m"]},
     }
 

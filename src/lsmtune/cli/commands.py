@@ -1,6 +1,6 @@
 """The commands of lsmtune by topic."""
 
-COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+COMMANDS: dict[str, dict[str, tuple[str | None, str]]] = {
     "Tune": {
         "tune": ("tune", "Find better options, verify the gain, write the file to deploy."),
         "show": ("show", "Show the result of a study."),
@@ -20,10 +20,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "screen": ("screen", "Measure many configs, to find the knobs that matter."),
         "importance": ("importance", "Rank the knobs by their effect on each metric."),
         "sweep": ("sweep", "Measure all combinations of knob values that you list."),
-        "reproduce": ("reproduce", "Run a published study again and compare the numbers."),
+        "reproduce": (None, "Run a published study again and compare the numbers."),
     },
     "Predict": {"simulate": ("simulate", "Predict runs with the simulator, without RocksDB.")},
-    "Compare": {"compare": ("compare", "Compare optimizers at equal budgets.")},
+    "Compare": {"compare": (None, "Compare optimizers at equal budgets.")},
     "Set up": {
         "doctor": ("doctor", "Check this machine, and print how to fix what is missing."),
         "engines": ("engines", "List the installed versions of RocksDB, or install one."),
@@ -37,5 +37,6 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
 }  # fmt: skip
 """Each command with its module and its short help, in the order of the help.
 
-Its function has the name of the command.
+Its function has the name of the command. A command without a module is that of an entry point
+`lsmtune.commands`, so that the help need not read the metadata of packages.
 """

@@ -45,9 +45,6 @@ Home = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Page = Annotated[Path | None, typer.Option(help="Write an HTML page to this file.")]
-PageInHome = Annotated[
-    Path | None, typer.Option("--output", "-o", help="HTML file to write [a file in --home].")
-]
 OtherTrial = Annotated[
     int | None,
     typer.Option("--trial", help="Number of a trial to use instead of the winner [the winner]."),

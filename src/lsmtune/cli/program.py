@@ -64,11 +64,11 @@ class Commands(Mapping[str, Any]):
         """Return the command of that name; KeyError if there is none."""
         if name not in self._made:
             module, short_help = self._rows[name]
-            function = getattr(import_module(f"lsmtune.cli.{module}"), name)
+            own = module and getattr(import_module(f"lsmtune.cli.{module}"), name)
             alone = typer.Typer(
                 add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
             )
-            alone.command(cls=Command, short_help=short_help)(function)
+            alone.command(cls=Command, short_help=short_help)(own or _offered(name))
             self._made[name] = get_command(alone)
         return self._made[name]
 
@@ -79,6 +79,15 @@ class Commands(Mapping[str, Any]):
     def __len__(self) -> int:
         """Return the number of commands."""
         return len(self._rows)
+
+
+def _offered(name: str) -> Any:
+    """Return the command that an entry point offers; UserError if there is none."""
+    from importlib.metadata import entry_points  # late: it takes long
+
+    for point in entry_points(group="lsmtune.commands", name=name):
+        return point.load()
+    raise UserError(f"{name}: this installation of lsmtune lacks the command; install it again")
 
 
 class Program(TyperGroup):

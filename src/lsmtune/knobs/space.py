@@ -10,7 +10,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.constraints import ROCKSDB_RULES, broken_rules, normalise, refusals
 from lsmtune.knobs.families import PLAIN, Names
 from lsmtune.knobs.full_size import FullSize
-from lsmtune.knobs.memory import CACHES, MEMTABLES, TABLES, Memory, MemoryLimit, memory
+from lsmtune.knobs.memory import CACHES, MEMTABLES, TABLES, Memory, MemoryLimit
 from lsmtune.knobs.rules.base import USUAL_VERSION, Context, Refusal, Rules
 from lsmtune.knobs.rules.refused import CODEC_KNOBS, has_codec
 from lsmtune.knobs.types import Config, Knob, Settings, Value
@@ -202,18 +202,18 @@ class KnobSpace:
     def _drawn(self, knobs: Iterable[Knob], rng: np.random.Generator) -> Settings:
         return {knob.name: value_at(knob, rng.random()) for knob in knobs}
 
-    def legalise(self, values: Mapping[str, Value], *, memtables_first: bool = False) -> Config:
+    def legalise(self, values: Mapping[str, Value]) -> Config:
         """The canonical config nearest to the values that may be run.
 
         Of options that exclude each other a tuned one gives way. Memory over the limit is given
         back by the block cache first, then by the row cache, the number of memtables, their size,
-        and the filters; with `memtables_first`, by the caches last. An engine with other options
-        has its own order. UserError where no config of the space is legal.
+        and the filters. An engine with other options has its own order. UserError where no config
+        of the space is legal.
         """
         if self.full is not None:
             return self._taken(self.full.space.legalise(self.full.up(values)))
         settings = self._repaired(values)
-        for knob in self._of(self._shrinking(memtables_first=memtables_first)):
+        for knob in self._of(self._shrinking):
             if self._memory_excess(settings, knob) > 0:
                 settings = self._repaired({**settings, knob.name: self._shrunk(knob, settings)})
         config = self._config(settings)
@@ -227,16 +227,6 @@ class KnobSpace:
             f"knobs: every config of the tuned knobs breaks a rule: {', '.join(violations)}"
             "; change the baseline, or also tune the knobs in this message"
         )
-
-    def with_free_memory_cached(self, config: Config) -> Config:
-        """The config with its free memory in the block cache, up to the cache of the base."""
-        free = self.memory.limit_bytes - memory(self.settings(config), names=self.names).total
-        for knob in self._of(("cache_size",)):
-            size, base = int(config[knob.name]), int(self.base[knob.name])
-            larger = self.canonical({**config, knob.name: knob.floor(min(size + free, base))})
-            if size < int(larger[knob.name]) and not self.violations(larger):
-                return larger
-        return config
 
     def _memory_violation(self, settings: Settings) -> str | None:
         return self.memory.violation(settings, self.names)
@@ -312,12 +302,12 @@ class KnobSpace:
         own = self.memory.own
         return (*_MEMORY_KNOBS, *self._tables) if own is None else own.options
 
-    def _shrinking(self, *, memtables_first: bool) -> tuple[str, ...]:
+    @property
+    def _shrinking(self) -> tuple[str, ...]:
         """Options that give memory back, in this order."""
         if self.memory.own is not None:
             return self.memory.own.options
-        order = (*MEMTABLES, *CACHES) if memtables_first else _SHRINK_ORDER
-        return (*order, *self._tables)
+        return (*_SHRINK_ORDER, *self._tables)
 
     def _repaired(self, values: Mapping[str, Value]) -> Settings:
         """The settings of the values, with what RocksDB would refuse repaired where it can be."""

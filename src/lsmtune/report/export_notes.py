@@ -4,7 +4,6 @@ from lsmtune.analysis.claim import GAINS, Claim
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.report.text.claim_text import SIMULATED, failure_text, ratio_words
 from lsmtune.report.text.memory_text import small_tree_text
-from lsmtune.report.text.replaced_text import replaced_texts
 from lsmtune.report.text.words import counted
 
 _ASCII = str.maketrans({
@@ -24,7 +23,6 @@ def export_notes(claim: Claim) -> list[str]:
         *_result_notes(claim),
         SIMULATED if claim.simulated else _engine_note(claim),
         *([] if claim.search_scale == "1" else [_scale_note(claim)]),
-        *replaced_texts(claim),
         *([disturbed] if (disturbed := disturbed_text(claim.disturbed_runs)) else []),
     ]
 

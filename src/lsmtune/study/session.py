@@ -216,8 +216,7 @@ class Session:
     def settings_at(self, config: Config, scale: Fraction) -> Settings:
         """The settings of a config for a tree at another scale; each pair of runs needs them."""
         if (config, scale) not in self._settings_at:
-            found = rescaled(self.spaces, config, scale)
-            self._settings_at[config, scale] = found.settings
+            self._settings_at[config, scale] = rescaled(self.spaces, config, scale)
         return self._settings_at[config, scale]
 
     def _derived(self, task: Task, metrics: Metrics) -> Metrics:

@@ -1,8 +1,4 @@
-"""Genetic algorithms: that of the parameter study as published, and one with sane operators.
-
-Jin, Choi, Choi, Sung, Park: Improvement of RocksDB Performance via Large-Scale Parameter Analysis
-and Optimization (2022). What a generation is follows from the order of the history alone.
-"""
+"""A genetic algorithm with tournaments, uniform crossing and mutation."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,38 +13,6 @@ from lsmtune.optimizers.judgement import ranking
 from lsmtune.optimizers.pending import ended
 
 _TRIES = 50
-
-
-class PublishedGenetic:
-    """The paper's (section 4.5): of eight, four survive, two are crossed and two are new.
-
-    The best two of all are the parents. A crossing is cut at one point, which the paper leaves
-    open; where it has been measured already, an entirely new chromosome takes its place.
-    """
-
-    name = "genetic-jin2022"
-    summary = (
-        "genetic algorithm of Jin et al. 2022 with a population of 8, as in their experiments "
-        "(section 4.5)"
-    )
-
-    _population = 8
-    _crossed = 2
-    _new = 2
-
-    def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
-        """The next chromosome of the generation that is under way."""
-        chromosomes = max(0, len(history) - 1)  # the first is the base
-        new = RandomSearch().ask(space, history, seed)
-        bred = self._crossed + self._new
-        generation, place = divmod(chromosomes - self._population, bred)
-        if chromosomes < self._population or place >= self._crossed:
-            return new
-        before = _ranked(history[1 : 1 + self._population + generation * bred])
-        cuts = np.random.default_rng([seed, generation]).permutation(len(space.knobs)).tolist()
-        children = _crossings(space, before[0], before[1 % len(before)], cuts, place)
-        tried = seen(history)
-        return next((child for child in children if child not in tried), new)
 
 
 class Genetic:
@@ -78,7 +42,7 @@ class Genetic:
             for start in self._starts(space, seed):
                 if start not in tried:
                     return start
-        best = _ranked(ended(history))[: self._population] or [space.default()]
+        best = ranked(ended(history))[: self._population] or [space.default()]
         rate = self._mutations / len(space.knobs)
         for _ in range(_TRIES):
             parents = self._chosen(best, rng), self._chosen(best, rng)
@@ -108,7 +72,7 @@ class Genetic:
         for knob in space.knobs:
             value = (first if rng.random() < 1 / 2 else second)[knob.name]
             values[knob.name] = self._mutated(knob, value, rng) if rng.random() < rate else value
-        return _legal(space, values)
+        return legal(space, values)
 
     def _mutated(self, knob: Knob, value: Value, rng: np.random.Generator) -> Value:
         """Another category, or a value some way off in the knob's scale, bounced at its ends."""
@@ -119,25 +83,12 @@ class Genetic:
         return value_at(knob, min(max(1 - abs(1 - place), 0.0), np.nextafter(1.0, 0.0)))
 
 
-def _ranked(history: Sequence[Observation]) -> list[Config]:
+def ranked(history: Sequence[Observation]) -> list[Config]:
     """The configs, the best first: within the limits by value, beyond them by how far."""
     return [history[at].config for at in ranking(history) or range(len(history))]
 
 
-def _crossings(
-    space: KnobSpace, first: Config, second: Config, cuts: Sequence[int], place: int
-) -> list[Config]:
-    """Children that have the one's genes before a cut, the other's behind it."""
-    one, other = (first, second) if place % 2 == 0 else (second, first)
-    names = [knob.name for knob in space.knobs]
-    return [
-        _legal(space, {n: (one if at < cut else other)[n] for at, n in enumerate(names)})
-        for cut in cuts
-        if cut > 0
-    ]
-
-
-def _legal(space: KnobSpace, values: Mapping[str, Value]) -> Config:
+def legal(space: KnobSpace, values: Mapping[str, Value]) -> Config:
     """The nearest legal config; what only another host allowed is as in the base."""
     here = {
         knob.name: value if knob.allows(value := values[knob.name]) else space.base[knob.name]

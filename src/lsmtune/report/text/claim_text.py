@@ -16,7 +16,6 @@ from lsmtune.report.text.memory_text import assumed_cache_text, memory_sentence,
 from lsmtune.report.text.metric_words import Ratio, label, metric_value
 from lsmtune.report.text.pace_text import overload_text, pace_sentence
 from lsmtune.report.text.rehearsal_text import rehearsal_notes
-from lsmtune.report.text.replaced_text import replaced_texts
 from lsmtune.report.text.simplification_text import simplification_sentences
 from lsmtune.report.text.step_text import StepText, step_text
 from lsmtune.report.text.trade_text import trade_step
@@ -142,7 +141,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
             f"{small_tree_text(all_sizes_scale=claim.all_sizes_scale)}. Verify it at a larger "
             "scale before you deploy."
         )
-    yield from filter(None, (disturbed_text(claim.disturbed_runs), *replaced_texts(claim)))
+    if disturbed := disturbed_text(claim.disturbed_runs):
+        yield disturbed
     if claim.assumed_cache_bytes is not None and claim.trial is not None:
         yield f"{sentence_start(assumed_cache_text(claim.assumed_cache_bytes).with_flags())}."
     for other in claim.others:

@@ -1,0 +1,1 @@
+"""Published studies and optimizers, run again, and optimizers compared."""

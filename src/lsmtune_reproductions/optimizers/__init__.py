@@ -1,0 +1,1 @@
+"""Published optimizers, as their papers describe them."""
