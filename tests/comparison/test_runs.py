@@ -6,9 +6,9 @@ import pytest
 
 from lsmtune.comparison.runs import engine_studies, on_engine, on_model
 from lsmtune.errors import UserError
+from lsmtune.progress import Observer
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 

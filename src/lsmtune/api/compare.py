@@ -13,10 +13,10 @@ from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document
 from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_model
 from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.progress import Observer
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.host_checks import check_space
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_file

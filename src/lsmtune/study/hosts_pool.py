@@ -9,6 +9,7 @@ from lsmtune.hosts.commander import Event as HostEvent
 from lsmtune.hosts.commander import Finished, Hosts, Lost
 from lsmtune.hosts.connect import own_name
 from lsmtune.hosts.task import HostInfo, HostResult, HostTask
+from lsmtune.progress import Event
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import OpenRun, run_of
@@ -33,7 +34,6 @@ from lsmtune.study.runner import (
     REPEATS,
     Derived,
     Done,
-    Event,
     Listener,
     NextJob,
     ignore,

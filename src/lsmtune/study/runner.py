@@ -12,6 +12,7 @@ from typing import Protocol
 
 from lsmtune.engines.base import Engine, Outcome, Places, Watch
 from lsmtune.knobs.types import Config
+from lsmtune.progress import Event
 from lsmtune.pruning import PruneRule
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy, now_text
@@ -43,28 +44,6 @@ class Task:
     pair: int | None = None
     scale: Fraction | None = None
     is_long: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something the user may want to see: a phase of the task, or its result.
-
-    `host` is where it runs if that is not this process.
-    """
-
-    task: Task
-    phase: str
-    result: TrialResult | None = None
-    duration_s: float = 0.0
-    host: str | None = None
-
-    @property
-    def remark(self) -> str | None:
-        """The sentence of an event that is one, such as that another lsmtune runs.
-
-        The parts of a run have names of one word.
-        """
-        return self.phase if self.result is None and " " in self.phase else None
 
 
 Listener = Callable[[Event], None]
