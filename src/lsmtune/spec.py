@@ -311,7 +311,7 @@ class StudySettings(BaseModel):
     @property
     def parsed_objective(self) -> Objective:
         """Objective with the limits of a new study."""
-        limits = default_limits(self.workload, self.engine, self.measure)
+        limits = default_limits(self.workload, ENGINES[self.engine], self.measure)
         reads = bool(self.workload.definition.read_shares)
         return parse_objective(
             self.objective, self.limits, limits, measure=self.measure, reads=reads

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config
 from lsmtune.limits import default_limits
@@ -20,7 +21,7 @@ DEFAULTS = load("rocksdb").defaults(1 / 64)
 METRICS = {
     "write_amp": 10.0,
     "total_s": 10.0,
-    **{limit.metric: 10.0 for limit in default_limits(WORKLOAD, "rocksdb")},
+    **{limit.metric: 10.0 for limit in default_limits(WORKLOAD, ENGINES["rocksdb"])},
 }
 
 
