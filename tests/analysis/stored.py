@@ -69,7 +69,7 @@ class Written:
             result = complete({**METRICS, **result})
         spec = TrialSpec(settings=DEFAULTS, workload=WORKLOAD, protocol=Protocol(), seed=1)
         trial = NewTrial(role, config(size), spec, result, "2024-01-01", 2.5, **ids)
-        return self.home.add_trial(self.study, trial, {})
+        return self.home.add_trial(self.study, trial, {}).number
 
     def base(self, *runs: Mapping[str, float]) -> None:
         """Add runs of the base."""

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Protocol
 
 from lsmtune.engines.base import Engine, Outcome, Places, Watch
@@ -52,6 +53,9 @@ Derived = Callable[[Task, Mapping[str, float]], Mapping[str, float]]
 """Returns the metrics of a run that follow from its task and its measured metrics."""
 
 
+Keep = Callable[[NewTrial, Mapping[str, Path]], None]
+"""Stores a run that has ended, with the files of its evidence."""
+
 NextJob = Callable[[str | None, Sequence[Task]], Sequence[Task]]
 """Returns the next tasks for a free host, which run there one after the other; none for now: ().
 
@@ -87,6 +91,7 @@ class Runner:
         engine: Engine,
         listener: Listener,
         *,
+        keep: Keep,
         derived: Derived,
         accept_noise: bool = False,
     ) -> None:
@@ -95,6 +100,7 @@ class Runner:
         self._base = base
         self._engine = engine
         self._listener = listener
+        self._store_run = keep
         self._derived = derived
         self._accept_noise = accept_noise
 
@@ -216,7 +222,7 @@ class Runner:
             verification_id=task.verification_id,
             pair=task.pair,
         )
-        self._home.add_trial(self._study, trial, outcome.evidence)
+        self._store_run(trial, outcome.evidence)
 
 
 def whole(result: TrialResult, derived: Mapping[str, float]) -> TrialResult:
