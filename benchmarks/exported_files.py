@@ -27,6 +27,7 @@ from opened import open_study  # noqa: E402
 
 from fakes.opening import Opener  # noqa: E402 - after the path
 from lsmtune.cli.main import run  # noqa: E402
+from lsmtune.engine_traits import ENGINES  # noqa: E402
 from lsmtune.engines.libraries.installed import (  # noqa: E402
     engine_of_version,
     engines_folder,
@@ -139,7 +140,7 @@ def search_faults(seed: int, opener: Opener, folder: Path) -> list[str] | None:
     load = Workload(num=NUM)
     given = {"engine": "simulated", "study": f"s{seed}", "seed": seed, "knobs": "core",
              "workload": load.model_dump(), "trials": 16, "pairs": 0, "optimizer": "random",
-             "limits": no_default_limits(load, "simulated")}  # fmt: skip
+             "limits": no_default_limits(load, ENGINES["simulated"])}  # fmt: skip
     spec = make_spec(given, "exported files")
     with (
         Home(folder / "home", create=True) as home,

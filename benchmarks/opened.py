@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 from lsmtune.engines.base import Engine
 from lsmtune.hosts.commander import Hosts
+from lsmtune.progress import Observer
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.session import Session
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from opened import open_study
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.registry import engine_of
 from lsmtune.limits import default_limits
@@ -124,7 +125,9 @@ def verified(load: str, records: int, seed: int, folder: Path) -> dict[str, Any]
         objective = study_objective(study.stored, spec)
     pairs = drawn(stored, VERIFICATIONS + seed)
     all_pairs = judge([next(pairs) for _ in range(PAIRS)], objective)
-    probed = {limit.metric for limit in default_limits(spec.workload, spec.engine) if limit.probe}
+    probed = {
+        limit.metric for limit in default_limits(spec.workload, ENGINES[spec.engine]) if limit.probe
+    }
     return {
         "load": load,
         "gain": verdict.claim == "gain",

@@ -36,10 +36,9 @@ from lsmtune.api.on_hosts import OnHosts  # noqa: E402
 from lsmtune.api.resolve import Request  # noqa: E402
 from lsmtune.api.resolve_experiment import resolve_screening  # noqa: E402
 from lsmtune.api.screen import screen  # noqa: E402
+from lsmtune.progress import Event, Observer  # noqa: E402
 from lsmtune.spec import StudySettings  # noqa: E402
 from lsmtune.store.records import StoredTrial  # noqa: E402
-from lsmtune.study.observer import Observer  # noqa: E402
-from lsmtune.study.runner import Event  # noqa: E402
 from lsmtune.system.launch import Streams, start  # noqa: E402
 from lsmtune.trials import Role, TrialResult  # noqa: E402
 

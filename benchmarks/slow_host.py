@@ -36,11 +36,11 @@ from lsmtune.hosts.commander import Finished, Hosts
 from lsmtune.hosts.local import local_hosts
 from lsmtune.hosts.task import HostTask
 from lsmtune.knobs.types import Config
+from lsmtune.progress import Observer
 from lsmtune.spec import make_spec
 from lsmtune.stats import Interval
 from lsmtune.store.home import Home
 from lsmtune.study.baselines import measure_baseline
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.search import search
 from lsmtune.study.session import Session

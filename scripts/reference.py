@@ -22,6 +22,7 @@ from lsmtune.api import workloads as api_workloads
 from lsmtune.api.schema import study_schema
 from lsmtune.cli.commands import COMMANDS
 from lsmtune.cli.main import app
+from lsmtune.engine_traits import ENGINES
 from lsmtune.limits import Measure, default_limits
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import COMPOSITES, READ_TERM, RUNNING_TERMS
@@ -264,7 +265,7 @@ def _limit_table(measure: Measure) -> list[str]:
         if measure == "running" and not one.definition.runs_at_rate:
             continue
         given = {"name": name, **({"trace": "FILE"} if name == "trace" else {})}
-        limits = default_limits(Workload.model_validate(given), one.engines[0], measure)
+        limits = default_limits(Workload.model_validate(given), ENGINES[one.engines[0]], measure)
         found.setdefault(tuple(map(str, limits)), []).append(f"`{name}`")
     common = set.intersection(*map(set, found))
     lines = [

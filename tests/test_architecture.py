@@ -53,6 +53,9 @@ ROOM_OF_MODULE = {
 FOUNDATION = {"units", "stats", "reading", "system", "entries"}
 """Rooms that may import the errors, which are on their own floor."""
 
+ONLY_TYPES = {"progress": {"records", "store", "study"}}
+"""Rooms above a room whose types it may name, under TYPE_CHECKING, but never load."""
+
 NEVER = {"hosts": {"store", "optimizers"}}
 """Rooms on a lower floor that a room must not import: a host runs trials and decides nothing."""
 
@@ -160,6 +163,13 @@ class Module:
             elif isinstance(node, ast.ImportFrom):
                 yield from (f"{self._source(node)}.{alias.name}" for alias in node.names)
 
+    def types_only(self) -> Iterator[str]:
+        """The dotted name of everything that is imported only for type checkers."""
+        for node in self.nodes:
+            if isinstance(node, ast.If) and _dotted(node.test) == "TYPE_CHECKING":
+                found = [one for one in node.body if isinstance(one, ast.ImportFrom)]
+                yield from (f"{self._source(f)}.{a.name}" for f in found for a in f.names)
+
     def uses(self) -> Iterator[tuple[int, str]]:
         """Line and full dotted name of what is used of imported modules."""
         names = dict(self._bound())
@@ -212,8 +222,11 @@ def homeless(root: Path) -> Iterator[str]:
 def wrong_imports(root: Path) -> Iterator[str]:
     """Imports that point up, or to another room of the same floor."""
     for module in modules(root):
+        types = set(module.types_only())
         for imported in module.imports():
             room = imported_room(imported)
+            if imported in types and room in ONLY_TYPES.get(str(module.room), ()):
+                continue
             if module.room and room and not may_import(module.room, room):
                 yield f"{module.name} imports {imported}"
 
@@ -468,6 +481,7 @@ LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 80
 TIDY = {
     "__init__.py": '"""A package."""\n',
     "units.py": "from lsmtune.errors import UserError\n",
+    "progress.py": "if TYPE_CHECKING:\n    from lsmtune.study.runner import Task\n",
     "spec.py": "from lsmtune.knobs import space\nfrom lsmtune.trials import Protocol\n",
     "system/workdir.py": "import shutil\nimport lsmtune.errors\nshutil.rmtree('x')\n",
     "store/home.py": "import shutil\nimport os\nshutil.copyfileobj\nos.environ\n",
@@ -516,6 +530,7 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
                 ("store/home.py", "from lsmtune.engines.base import Engine", "lsmtune.engines"),
                 ("study/study.py", "from lsmtune.analysis import x", "lsmtune.analysis"),
                 ("hosts/a.py", "from lsmtune.store.home import Home", "lsmtune.store.home"),
+                ("progress.py", "from lsmtune.study.runner import Task", "lsmtune.study"),
                 ("hosts/a.py", "from lsmtune.study import x", "lsmtune.study"),
                 ("trials.py", "from lsmtune.store import home", "lsmtune.store.home"),
                 ("stats.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),

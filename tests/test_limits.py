@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.limits import Limit, default_limits, parse_limit
 from lsmtune.metrics.definitions import METRICS
@@ -14,7 +15,7 @@ from lsmtune.workloads import Workload
 
 ASKABLE = sorted(name for name, metric in METRICS.items() if metric.better)
 BASE = dict.fromkeys(METRICS, 10.0)
-DEFAULTS = default_limits(Workload(), "rocksdb")
+DEFAULTS = default_limits(Workload(), ENGINES["rocksdb"])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.each import each
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.limits import (
     Limit,
@@ -35,7 +36,7 @@ ASKABLE = sorted(name for name, metric in METRICS.items() if metric.better)
 OBJECTIVES = [*ASKABLE, *COMPOSITES]
 BASE = dict.fromkeys(METRICS, 10.0)
 
-DEFAULTS = default_limits(Workload(), "rocksdb")
+DEFAULTS = default_limits(Workload(), ENGINES["rocksdb"])
 
 VALUES = st.floats(min_value=1e-3, max_value=1e9)
 
@@ -100,7 +101,7 @@ def test_default_limits_of_the_probe_allow_a_tenth_and_a_number_more(
 def test_default_limits_allow_a_tenth_more_microseconds_on_engines_without_counts(
     probe: str,
 ) -> None:
-    objective = parse_objective("write_amp", (), default_limits(Workload(), "simulated"))
+    objective = parse_objective("write_amp", (), default_limits(Workload(), ENGINES["simulated"]))
     assert objective.violation(BASE | {probe: 10.9}, BASE) < 0
     assert objective.violation(BASE | {probe: 12.1}, BASE) == pytest.approx(0.1)
 
@@ -111,7 +112,7 @@ def test_parse_objective_without_any_latency_limit_of_a_read_has_no_count_limit(
     limits = parse_objective("write_amp", lifted, DEFAULTS).limits
     assert {"get_missing_data_blocks", "scan_sorted_runs"} <= {limit.metric for limit in limits}
     assert "get_data_blocks" not in {limit.metric for limit in limits}
-    none = parse_objective("write_amp", no_default_limits(Workload(), "rocksdb"), DEFAULTS)
+    none = parse_objective("write_amp", no_default_limits(Workload(), ENGINES["rocksdb"]), DEFAULTS)
     assert none.limits == ()
 
 

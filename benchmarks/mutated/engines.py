@@ -20,10 +20,10 @@ from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.simulated.engine import Simulated
 from lsmtune.engines.tikv import measure, status
 from lsmtune.engines.tikv import options as tikv
-from lsmtune.engines.tikv.base_files import parse_file
 from lsmtune.engines.tikv.status import StatusServer
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.tikv_toml import parse_file
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
 from lsmtune.metrics.db_bench import parse_banner, parse_results
 from lsmtune.metrics.db_bench_runs import parse_runs

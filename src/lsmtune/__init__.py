@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from lsmtune.errors import Cancelled, LsmtuneError, UserError
     from lsmtune.knobs.types import Knob
     from lsmtune.metrics.definitions import Metric
+    from lsmtune.progress import Observer
     from lsmtune.spec import StudySettings
     from lsmtune.stats import Interval
-    from lsmtune.study.observer import Observer
 
 __version__ = "0.2.0"
 __all__ = [
@@ -59,7 +59,7 @@ _MODULES = {
     "Knob": "lsmtune.knobs.types",
     "LsmtuneError": "lsmtune.errors",
     "Metric": "lsmtune.metrics.definitions",
-    "Observer": "lsmtune.study.observer",
+    "Observer": "lsmtune.progress",
     "Result": "lsmtune.api.study_result",
     "ScreenResult": "lsmtune.api.screen",
     "Simulation": "lsmtune.api.simulate",

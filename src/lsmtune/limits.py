@@ -4,14 +4,16 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, isclose, isfinite, log, sqrt
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from lsmtune.engine_traits import ENGINES, EngineTraits
 from lsmtune.errors import UserError
 from lsmtune.metrics.definitions import METRICS, Metric, canonical, metric
 from lsmtune.stats import half_width
 from lsmtune.units import format_bytes, parse_size
-from lsmtune.workloads import PROBED, READS, EngineName, Workload
+from lsmtune.workloads import PROBED, READS, Workload
+
+if TYPE_CHECKING:
+    from lsmtune.engine_traits import EngineTraits
 
 _SMALLEST_FACTOR = 0.01
 """A grown bound is not 0, because a factor 0 is not allowed."""
@@ -131,13 +133,12 @@ OVERLOAD = "overload"
 
 
 def default_limits(
-    load: Workload, engine: EngineName, measure: Measure = "filled"
+    load: Workload, entry: "EngineTraits", measure: Measure = "filled"
 ) -> tuple[Limit, ...]:
-    """Return the default limits of a workload on an engine.
+    """Return the default limits of a workload on the engine of this entry.
 
     What the engine does not measure has no limit.
     """
-    entry = ENGINES[engine]
     limits = _of_running(load) if measure == "running" else _of_filled(load, entry)
     return tuple(limit for limit in limits if _measures(entry, limit.metric))
 
@@ -160,7 +161,7 @@ def _of_running(load: Workload) -> Iterator[Limit]:
     yield from (_default(f"{kind}_p99_us", bound=1.35) for kind in ("write", *own))
 
 
-def _of_filled(load: Workload, entry: EngineTraits) -> Iterator[Limit]:
+def _of_filled(load: Workload, entry: "EngineTraits") -> Iterator[Limit]:
     """Yield limits on throughput, space, the p99 of each kind of operation and the p50 of reads.
 
     After a workload that only writes, they also bound the reads of the probe: by counts if the
@@ -181,18 +182,18 @@ def _of_filled(load: Workload, entry: EngineTraits) -> Iterator[Limit]:
         yield from (replace(_default(f"{kind}_{rank}_us"), probe=True) for rank in _ranks(kind))
 
 
-def _measures(entry: EngineTraits, name: str) -> bool:
+def _measures(entry: "EngineTraits", name: str) -> bool:
     """Return whether an engine measures a metric that has a default limit."""
     return name not in entry.not_limited and (entry.measured is None or name in entry.measured)
 
 
-def no_default_limits(load: Workload, engine: EngineName) -> tuple[str, ...]:
+def no_default_limits(load: Workload, entry: "EngineTraits") -> tuple[str, ...]:
     """Return limits, as text, that remove all default limits of a workload.
 
     For the reads of the probe, they name latencies (see `LATENCIES_BEFORE`). So a study that an
     older lsmtune has started keeps its settings, and therefore its name.
     """
-    names = (limit.metric for limit in default_limits(load, engine))
+    names = (limit.metric for limit in default_limits(load, entry))
     before = (name for counted in names for name in LATENCIES_BEFORE.get(counted, (counted,)))
     return tuple(f"{name} <= none" for name in before)
 

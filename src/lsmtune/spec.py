@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -247,7 +248,14 @@ class StudySettings(BaseModel):
             )
         return self
 
-    @property
+    def __copy__(self) -> Self:
+        """Copy the fields, not what was computed from them: `model_copy` changes fields."""
+        copied = super().__copy__()
+        for name in copied.__dict__.keys() - type(self).model_fields.keys():
+            del copied.__dict__[name]
+        return copied
+
+    @cached_property
     def scale_value(self) -> Fraction:
         """Scale of the tree as a fraction of 1."""
         scale = parse_scale(self.scale, "scale")
@@ -255,7 +263,7 @@ class StudySettings(BaseModel):
             raise UserError(f"scale: {self.scale} is too small; use {SMALLEST_SCALE} to 1")
         return scale
 
-    @property
+    @cached_property
     def budget_s(self) -> float | None:
         """Time limit of the search in seconds."""
         return None if self.budget is None else parse_duration_s(self.budget, "budget")
@@ -275,7 +283,7 @@ class StudySettings(BaseModel):
         changes = {"window_s": window_s, "new_store": bool(self.new_store)}
         return usual.model_copy(update={**changes, "within": self.latency_limit})
 
-    @property
+    @cached_property
     def latency_limit(self) -> LatencyLimit | None:
         """The latency that the capacity of a running store keeps."""
         return None if self.capacity is None else latency_limit(self.capacity, self.workload)
@@ -286,12 +294,12 @@ class StudySettings(BaseModel):
         steps = self.steps
         return float(self.workload.duration_s or 0) if steps is None else steps.timed_s
 
-    @property
+    @cached_property
     def given_rate(self) -> tuple[float, bool]:
         """The rate of a running store, and whether it is a share of what the baseline can take."""
         return parse_rate(self.rate or USUAL_RATE, "rate")
 
-    @property
+    @cached_property
     def versions(self) -> tuple[str, ...]:
         """Versions of RocksDB that an experiment compares, the baseline's first; else empty."""
         return compared_versions(self.sweep, self.rocksdb)
@@ -303,15 +311,15 @@ class StudySettings(BaseModel):
             raise UserError("trials: missing; set the number of trials")
         return self.trials
 
-    @property
+    @cached_property
     def cache_bytes(self) -> int | None:
         """Size of the baseline's block cache at scale 1, if given."""
         return None if self.cache is None else parse_size(self.cache, "cache")
 
-    @property
+    @cached_property
     def parsed_objective(self) -> Objective:
         """Objective with the limits of a new study."""
-        limits = default_limits(self.workload, self.engine, self.measure)
+        limits = default_limits(self.workload, ENGINES[self.engine], self.measure)
         reads = bool(self.workload.definition.read_shares)
         return parse_objective(
             self.objective, self.limits, limits, measure=self.measure, reads=reads
@@ -322,7 +330,7 @@ class StudySettings(BaseModel):
         """Settings that follow from the workload."""
         return {"use_direct_reads": True} if self.workload.direct_reads else {}
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Name of the study: the given one, or one derived from its settings."""
         digest = hashlib.sha256(self.identity().encode()).hexdigest()[:8]

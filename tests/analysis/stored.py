@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config
 from lsmtune.limits import default_limits
@@ -20,7 +21,7 @@ DEFAULTS = load("rocksdb").defaults(1 / 64)
 METRICS = {
     "write_amp": 10.0,
     "total_s": 10.0,
-    **{limit.metric: 10.0 for limit in default_limits(WORKLOAD, "rocksdb")},
+    **{limit.metric: 10.0 for limit in default_limits(WORKLOAD, ENGINES["rocksdb"])},
 }
 
 
@@ -68,7 +69,7 @@ class Written:
             result = complete({**METRICS, **result})
         spec = TrialSpec(settings=DEFAULTS, workload=WORKLOAD, protocol=Protocol(), seed=1)
         trial = NewTrial(role, config(size), spec, result, "2024-01-01", 2.5, **ids)
-        return self.home.add_trial(self.study, trial, {})
+        return self.home.add_trial(self.study, trial, {}).number
 
     def base(self, *runs: Mapping[str, float]) -> None:
         """Add runs of the base."""

@@ -9,8 +9,8 @@ from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.cli.inspect_lines import inspect_lines
 from lsmtune.cli.main import run
-from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import UserError
+from lsmtune.knobs.option_files import foreign_kind
 from lsmtune.metrics.log_lines import STANDARD_INPUT
 from lsmtune.metrics.options_file import COMMA_NOTE
 

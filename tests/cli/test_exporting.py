@@ -21,10 +21,10 @@ from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.engines.rocksdb.options import read_settings
 from lsmtune.errors import UserError
 from lsmtune.metrics.options_file import parse_options
+from lsmtune.progress import Observer
 from lsmtune.report.figures import options
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.study.record import read_record
 from lsmtune.study.search import run_search
 from lsmtune.study.verify import verify_contenders

@@ -20,10 +20,10 @@ from lsmtune.engines.myrocks.options import as_my_cnf, read_base, read_settings
 from lsmtune.engines.rocksdb import options as rocksdb_options
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.options_file import parse_options
+from lsmtune.progress import Observer
 from lsmtune.spaces import knob_space
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.study.record import read_record
 from lsmtune.study.search import run_search
 from lsmtune.testing.scripted import ScriptedEngine, measured

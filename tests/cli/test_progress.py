@@ -9,11 +9,12 @@ from fakes.patience import eventually
 from fakes.studies import open_study
 from lsmtune.cli.progress import TerminalObserver
 from lsmtune.knobs.types import Config
+from lsmtune.progress import Event
 from lsmtune.report.text.baseline_text import baseline_lines
 from lsmtune.report.text.run_text import RunTexts
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.runner import Event, Task
+from lsmtune.study.runner import Task
 from lsmtune.study.search import run_search
 from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, Protocol, Role, TrialSpec

@@ -14,9 +14,9 @@ from lsmtune.api.knob_ranking import ranked_knobs
 from lsmtune.api.resolve import name_ranked_knobs
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
+from lsmtune.progress import Observer
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.study.screen import screen
 from lsmtune.study.search import run_search
 from lsmtune.testing.scripted import ScriptedEngine, measured

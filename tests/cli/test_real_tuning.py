@@ -11,6 +11,7 @@ import pytest
 
 from lsmtune.analysis.claim import GAINS
 from lsmtune.cli.main import run
+from lsmtune.engine_traits import ENGINES
 from lsmtune.limits import default_limits
 from lsmtune.workloads import Workload
 
@@ -36,7 +37,7 @@ probe_reads = 500
 # Times depend on what else runs on the machine, counted reads on how a load happens to end.
 CHANCE = [
     limit.metric
-    for limit in default_limits(Workload(), "rocksdb")
+    for limit in default_limits(Workload(), ENGINES["rocksdb"])
     if limit.probe or limit.metric.endswith(("_us", "_ops_s"))
 ]
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from fakes.fake_tikv import DEFAULTS
 from fakes.tikv_site import FILE
-from lsmtune.engines.tikv.base_files import flat, parse_file
 from lsmtune.engines.tikv.options import (
     as_run,
     as_told,
@@ -23,6 +22,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.tikv_toml import flat, parse_file
 
 CATALOGUE = load("tikv")
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30

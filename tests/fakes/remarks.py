@@ -1,6 +1,6 @@
 """An observer that keeps what it is told."""
 
-from lsmtune.study.observer import Observer
+from lsmtune.progress import Observer
 
 
 class Remarks(Observer):

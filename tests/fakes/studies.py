@@ -5,12 +5,11 @@ from contextlib import contextmanager
 
 from lsmtune.engines.base import Engine
 from lsmtune.hosts.commander import Hosts
+from lsmtune.progress import Event, Observer, RunListener
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.study.observer import Observer, RunListener
 from lsmtune.study.opening import open_session, prepare
-from lsmtune.study.runner import Event
 from lsmtune.study.session import Session
 from lsmtune.testing.scripted import ScriptedEngine
 from lsmtune.trials import TrialResult, TrialSpec

@@ -18,6 +18,7 @@ from lsmtune.analysis.study_view import (
     VerificationView,
 )
 from lsmtune.analysis.windows import Windows
+from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Value
 from lsmtune.limits import default_limits
@@ -31,7 +32,7 @@ from lsmtune.workloads import Workload
 
 CATALOGUE = load("rocksdb")
 WORKLOAD = Workload(num=200_000)
-LIMITS = default_limits(WORKLOAD, "rocksdb")
+LIMITS = default_limits(WORKLOAD, ENGINES["rocksdb"])
 OBJECTIVE = replace(parse_objective("balanced", (), LIMITS), most_pairs=12)
 
 BASE_METRICS = {
@@ -311,7 +312,7 @@ def _placed(number: int, *values: float) -> TrialView:
 
 
 RUNNING_LOAD = Workload(name="overwrite", num=200_000)
-RUNNING_LIMITS = default_limits(RUNNING_LOAD, "rocksdb", "running")
+RUNNING_LIMITS = default_limits(RUNNING_LOAD, ENGINES["rocksdb"], "running")
 RUNNING = parse_objective("balanced", (), RUNNING_LIMITS, measure="running")
 PACE = Pace(24_000.0, 24_960_000.0, 0.504, 6.0, given=False)
 _RUNNING_BASE: dict[str, float] = {
@@ -385,7 +386,7 @@ _READ_RATIOS = {
 def read_view() -> StudyView:
     """A verified study of a load that only reads: no writes, no stalls, no levels."""
     rng = np.random.default_rng(8)
-    limits = default_limits(READ_LOAD, "rocksdb")
+    limits = default_limits(READ_LOAD, ENGINES["rocksdb"])
     objective = parse_objective("throughput_ops_s", (), limits)
     measured = [_reads(_READ_RATIOS if best else {}, rng) for best in (True, False) * 6]
     runs = tuple((measured[i], measured[i + 1]) for i in range(0, 12, 2))

@@ -8,11 +8,11 @@ import pytest
 
 from fakes.studies import open_study
 from lsmtune.analysis.read_study import read_study
+from lsmtune.progress import Event
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study import runner
-from lsmtune.study.runner import Event
 from lsmtune.study.search import run_search
 from lsmtune.system.host import ClockWatch
 from lsmtune.testing.scripted import Script, ScriptedEngine, measured

@@ -89,7 +89,7 @@ def test_what_cannot_be_kept_leaves_the_store_as_it_was(tmp_path: Path) -> None:
         assert len(home.trials(study)) == kept > 0
         ballast.unlink()
         home.sweep_evidence(study)
-        assert home.add_trial(study, trial, {}) == kept
+        assert home.add_trial(study, trial, {}).number == kept
         check_intact(home.path)
 
 

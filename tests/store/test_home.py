@@ -138,8 +138,8 @@ def test_equal_parts_of_trials_take_memory_once(path: Path) -> None:
 def test_trials_count_up_within_their_study(path: Path) -> None:
     with Home(path, create=True) as home:
         mine, yours = add_study(home), add_study(home, "yours")
-        numbers = [home.add_trial(mine, new_trial(), {}) for _ in range(3)]
-        assert home.add_trial(yours, new_trial(), {}) == 0
+        numbers = [home.add_trial(mine, new_trial(), {}).number for _ in range(3)]
+        assert home.add_trial(yours, new_trial(), {}).number == 0
         assert numbers == [0, 1, 2] == [trial.number for trial in home.trials(mine)]
         folders = {trial.evidence for study in (mine, yours) for trial in home.trials(study)}
         assert len(folders) == 4
@@ -212,7 +212,7 @@ def test_a_row_is_written_only_after_its_evidence(path: Path, tmp_path: Path) ->
         assert [trial.number for trial in home.trials(study)] == [0]
         home.sweep_evidence(study)
         assert [folder.name for folder in (home.evidence / "mine").iterdir()] == ["00000"]
-        assert home.add_trial(study, new_trial(), {}) == 1
+        assert home.add_trial(study, new_trial(), {}).number == 1
 
 
 def test_only_our_own_leftovers_are_swept(path: Path, tmp_path: Path) -> None:
@@ -313,8 +313,8 @@ def test_two_connections_see_each_others_work(path: Path) -> None:
     with Home(path, create=True) as one, Home(path, create=True) as other:
         study = add_study(one)
         assert other.study("mine") == study
-        assert one.add_trial(study, new_trial(), {}) == 0
-        assert other.add_trial(study, new_trial(), {}) == 1
+        assert one.add_trial(study, new_trial(), {}).number == 0
+        assert other.add_trial(study, new_trial(), {}).number == 1
         assert [trial.number for trial in one.trials(study)] == [0, 1]
 
 

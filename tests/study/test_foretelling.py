@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 from fakes.machines import planted, run_on
+from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.limits import default_limits, no_default_limits
 from lsmtune.simulator import Machine, Run, predict
@@ -30,7 +31,7 @@ def told(**given: object) -> tuple[StudySettings, KnobSpace]:
 
 
 def test_the_base_is_one_and_a_config_what_it_gains() -> None:
-    free = no_default_limits(Workload(), "rocksdb")
+    free = no_default_limits(Workload(), ENGINES["rocksdb"])
     spec, space = told(objective="write_amp", limits=free)
     foretell = foretelling(spec, space)
     assert foretell is not None
@@ -63,7 +64,7 @@ def test_a_limit_that_is_foretold_to_break_counts() -> None:
 def test_reads_are_foretold_where_something_is_asked_of_them() -> None:
     _, space = told(objective="write_amp")
     packed = space.canonical({**space.default(), "compression_type": "zlib"})
-    reads = (x.metric for x in default_limits(Workload(), "rocksdb") if x.probe)
+    reads = (x.metric for x in default_limits(Workload(), ENGINES["rocksdb"]) if x.probe)
     lifted = [f"{name} <= none" for name in reads]
     limited, free = (
         foretelling(*told(objective="write_amp", limits=limits)) for limits in ((), lifted)
@@ -110,7 +111,9 @@ def test_a_calibration_with_another_rocksdb_does_not_count() -> None:
 
 
 def test_configs_are_foretold_by_the_rules_of_the_version() -> None:
-    spec, space = told(objective="write_amp", limits=no_default_limits(Workload(), "rocksdb"))
+    spec, space = told(
+        objective="write_amp", limits=no_default_limits(Workload(), ENGINES["rocksdb"])
+    )
     later = replace(space, version="11.8.1")
     changes = {"write_buffer_size": 64 << 10, "level0_file_num_compaction_trigger": 2}
     config = space.canonical({**space.default(), **changes})

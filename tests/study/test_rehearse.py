@@ -14,12 +14,12 @@ from lsmtune.api.results import write_results
 from lsmtune.api.study_result import read_result
 from lsmtune.engines.base import Deployed, Places, TrialFailedError, Watch
 from lsmtune.errors import UserError
+from lsmtune.progress import Observer
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.report.study_document import show_document
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.looking import WorkLeft
-from lsmtune.study.observer import Observer
 from lsmtune.study.rehearse import MOST_NEXT, verify_deployable
 from lsmtune.study.search import run_search
 from lsmtune.study.session import Session

@@ -23,6 +23,7 @@ from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts, OwnBase
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import load
+from lsmtune.progress import Event
 from lsmtune.report.page import render_page
 from lsmtune.report.text.run_text import RunTexts
 from lsmtune.spec import StudySettings, make_spec
@@ -30,7 +31,6 @@ from lsmtune.spec_measure import without_effect
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.larger import workload_at
-from lsmtune.study.runner import Event
 from lsmtune.study.search import run_search
 from lsmtune.study.session import Session
 from lsmtune.study.verify import verify

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lsmtune.analysis.trades import price_of
+from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.limits import default_limits
 from lsmtune.objective import Metrics, Objective, parse_objective
@@ -49,7 +50,7 @@ def runs(count: int, rng: np.random.Generator, **ratios: float) -> list[Metrics]
 
 
 def asked(load: Workload = WRITES, *limits: str) -> Objective:
-    defaults = default_limits(load, "rocksdb", "running")
+    defaults = default_limits(load, ENGINES["rocksdb"], "running")
     found = parse_objective("balanced", limits, defaults, measure="running", reads=load is MIXED)
     return replace(found, most_pairs=12)
 
@@ -67,7 +68,7 @@ def check_of(found: Verdict, metric: str) -> LimitCheck:
 
 
 def test_default_limits_of_watch_reads() -> None:
-    assert list(map(str, default_limits(WRITES, "rocksdb", "running"))) == [
+    assert list(map(str, default_limits(WRITES, ENGINES["rocksdb"], "running"))) == [
         "overload <= 1",
         "capacity_ops_s >= 0.91 * base",
         "write_amp <= 1.1 * base",
@@ -84,7 +85,7 @@ def test_default_limits_of_watch_reads() -> None:
 
 
 def test_default_limits_of_reads_of_the_workload() -> None:
-    limits = {limit.metric: limit for limit in default_limits(MIXED, "rocksdb", "running")}
+    limits = {limit.metric: limit for limit in default_limits(MIXED, ENGINES["rocksdb"], "running")}
     kinds = MIXED.definition.read_shares
     assert kinds
     assert {f"{kind}_p99_us" for kind in (*kinds, "write")} <= limits.keys()
@@ -109,11 +110,11 @@ def test_balanced_has_the_read_cost_where_the_workload_reads(load: Workload, ter
     ],
 )  # fmt: skip
 def test_what_a_running_study_refuses(name: str, limits: tuple[str, ...]) -> None:
-    defaults = default_limits(WRITES, "rocksdb", "running")
+    defaults = default_limits(WRITES, ENGINES["rocksdb"], "running")
     with pytest.raises(UserError, match="running store"):
         parse_objective(name, limits, defaults, measure="running")
     if "overload <= none" not in limits and "overload <= 2" not in limits:
-        parse_objective(name, limits, default_limits(WRITES, "rocksdb"))
+        parse_objective(name, limits, default_limits(WRITES, ENGINES["rocksdb"]))
 
 
 def test_bounds_of_a_running_store_never_grow() -> None:

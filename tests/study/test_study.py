@@ -15,12 +15,12 @@ from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.result_lines import summary_lines
 from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.progress import Event
 from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
-from lsmtune.study.runner import Event
 from lsmtune.study.search import run_search
 from lsmtune.study.session import Session
 from lsmtune.testing.scripted import Script, ScriptedEngine, measured

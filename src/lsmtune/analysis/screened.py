@@ -5,7 +5,7 @@ from lsmtune.engine_traits import has_versions
 from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import undisturbed
-from lsmtune.study.history import History, study_objective
+from lsmtune.study.record import read_history
 from lsmtune.trials import Role
 
 
@@ -15,8 +15,7 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
     spec = stored.settings
     catalogue = catalogue_of(spec.engine, spec.workload)
     version = stored.engine.get("version") if has_versions(spec.engine) else None
-    history = History(spec, study_objective(stored, spec))
-    history.add(home.trials(stored))
+    history = read_history(home, stored, spec)
     trials = [t for t in undisturbed(history.runs, Role.TRIAL, Role.REPEAT) if history.counts(t)]
     has_hosts = len({trial.host for trial in trials}) > 1
     return [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.errors import UserError
-from lsmtune.study.observer import Observer
+from lsmtune.progress import Observer
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ from lsmtune.engines.rocksdb.driver.client import has_driver
 from lsmtune.entries import Guest, one_line
 from lsmtune.errors import LsmtuneError
 from lsmtune.optimizers.registry import OPTIMIZERS
+from lsmtune.progress import Observer
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DB_BENCH
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.study.calibration import calibrated
 from lsmtune.study.host_checks import other_programs_percent
-from lsmtune.study.observer import Observer
 from lsmtune.study.runner import DISTURBED_PERCENT
 from lsmtune.system.host import describe_host, free_bytes, nearest_existing
 from lsmtune.system.write import write_file

@@ -17,6 +17,7 @@ from lsmtune.hosts.connect import connect
 from lsmtune.hosts.extra import need_extra, silence_dask
 from lsmtune.hosts.scheduler import differing_settings
 from lsmtune.hosts.task import CLOCK_S, SET_CLOCKS, HostInfo
+from lsmtune.progress import Observer
 from lsmtune.spec import StudySettings
 from lsmtune.study.host_jobs import name_of
 from lsmtune.study.host_pairs import (
@@ -30,7 +31,6 @@ from lsmtune.study.host_pairs import (
     of_median,
     run_pairs,
 )
-from lsmtune.study.observer import Observer
 from lsmtune.system.workdir import scratch
 from lsmtune.workloads import Workload
 

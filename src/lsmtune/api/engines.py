@@ -11,7 +11,7 @@ from lsmtune.engines.libraries.installed import (
 )
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
 from lsmtune.engines.libraries.proof import RECORDS
-from lsmtune.study.observer import Observer
+from lsmtune.progress import Observer
 
 __all__ = ["RECORDS", "Installation", "Installed"]
 

@@ -20,10 +20,10 @@ from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, UserError
 from lsmtune.metrics.definitions import metric as known_metric
 from lsmtune.metrics.definitions import shown_metrics
+from lsmtune.progress import Observer
 from lsmtune.report.importance_page import render_importance
 from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.system.write import write_file
 
 __all__ = ["Importance", "KnobImportance", "MetricImportance"]

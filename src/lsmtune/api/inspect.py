@@ -8,7 +8,7 @@ from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.progress import Progress
+from lsmtune.progress import Observer
 
 __all__ = ["Inspection"]
 
@@ -20,7 +20,7 @@ def read_sides(
     rolled: bool,
     family: str | None = None,
     force: bool = False,
-    observer: Progress | None = None,
+    observer: Observer | None = None,
 ) -> tuple[list[Inspection], list[Inspection]]:
     """Read the files of both sides; UserError if a side names a file twice, as if it were two runs.
 
@@ -44,14 +44,14 @@ def read(
     rolled: bool = False,
     family: str | None = None,
     force: bool = False,
-    observer: Progress | None = None,
+    observer: Observer | None = None,
 ) -> list[Inspection]:
     """Read each LOG, or all as parts of one; UserError for the first that cannot be read.
 
     With `family`, they are read as LOGs of this column family alone. With `force`, there are
     findings even if many lines cannot be read.
     """
-    with (observer or Progress()).working("reading the LOG") as show:
+    with (observer or Observer()).working("reading the LOG") as show:
         if rolled:
             return [inspect_rolled(paths, family, force=force)]
         found = []

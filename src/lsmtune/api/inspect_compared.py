@@ -12,7 +12,7 @@ from lsmtune.analysis.inspect.before_after import (
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.api.inspect import check_read
 from lsmtune.errors import Argument, UserError
-from lsmtune.progress import Progress
+from lsmtune.progress import Observer
 from lsmtune.system.write import write_file
 
 __all__ = ["Compared", "compared_document"]
@@ -53,7 +53,7 @@ def compared(logs: Sequence[Inspection], after: Sequence[Inspection] = ()) -> Co
 
 
 def write_compared_page(
-    path: Path, found: Compared, logs: Sequence[Inspection], observer: Progress
+    path: Path, found: Compared, logs: Sequence[Inspection], observer: Observer
 ) -> None:
     """Write the page about the comparison, with the files of both sides."""
     from lsmtune.report.compared_page import render_compared  # noqa: PLC0415 - slow to import

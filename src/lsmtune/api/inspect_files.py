@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.progress import Progress
+from lsmtune.progress import Observer
 from lsmtune.report.inspect_tables import tables
 from lsmtune.system.write import Written, write_beside_older, write_file
 
 
-def write_page(path: Path, logs: Sequence[Inspection], observer: Progress) -> None:
+def write_page(path: Path, logs: Sequence[Inspection], observer: Observer) -> None:
     """Write the page about the LOGs."""
     from lsmtune.report.inspect_page import render_inspections  # noqa: PLC0415 - slow to import
 

@@ -16,9 +16,9 @@ from lsmtune.hosts.extra import need_extra, silence_dask
 from lsmtune.hosts.local import local_hosts
 from lsmtune.hosts.scheduler import differing_settings
 from lsmtune.hosts.this_host import check_can_be_shared
+from lsmtune.progress import Observer
 from lsmtune.store.home import Home
 from lsmtune.study.host_checks import check_space, remark_busy
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, open_session
 from lsmtune.study.session import Session
 

@@ -10,12 +10,12 @@ from lsmtune.api.study_result import Result, result_of
 from lsmtune.engines.base import LiveEngine
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.types import Config
+from lsmtune.progress import Observer
 from lsmtune.report.text.baseline_text import baseline_lines, online_lines
 from lsmtune.report.text.metric_words import Ratio
 from lsmtune.report.text.words import counted, option_value
 from lsmtune.store.home import Home
 from lsmtune.study.host_checks import check_space, remark_busy
-from lsmtune.study.observer import Observer
 from lsmtune.study.online import Step, tune_online
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.tables import Online

@@ -11,13 +11,13 @@ from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.metrics.options_file import families_in, family_document
+from lsmtune.progress import Observer
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.spec_measure import reason_filled
 from lsmtune.store.database import check_writable
 from lsmtune.study.guard import FEWEST
 from lsmtune.study.host_checks import disk_bytes, other_programs_percent
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
 from lsmtune.tables import Online
 from lsmtune.units import format_duration

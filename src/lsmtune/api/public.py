@@ -48,8 +48,8 @@ from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.registry import add_engine
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.own_tables import all_keys
+from lsmtune.progress import Observer
 from lsmtune.spec import MIN_PAIRS
-from lsmtune.study.observer import Observer
 from lsmtune.study_keys import STUDY_KEYS
 from lsmtune.system.cancelling import cancelled_by
 from lsmtune.system.lock import waiting_for_studies

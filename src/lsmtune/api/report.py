@@ -5,10 +5,10 @@ from pathlib import Path
 
 from lsmtune.analysis.read_study import read_study
 from lsmtune.errors import Argument, UserError
+from lsmtune.progress import Observer
 from lsmtune.report.overview_page import render_overview
 from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.system.write import write_file
 
 

@@ -21,6 +21,7 @@ from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.engine_traits import ENGINES, refusal, runs
 from lsmtune.errors import UserError, with_places
 from lsmtune.optimizers.registry import published_name
+from lsmtune.progress import Observer
 from lsmtune.simulator import (
     COMPARED,
     MODELLED_VERSION,
@@ -32,7 +33,8 @@ from lsmtune.simulator import (
 )
 from lsmtune.spec import StudySettings, catalogue_of, make_spec
 from lsmtune.spec_defaults import SYSTEM_KEYS, unused_online
-from lsmtune.study.observer import Observer
+
+__all__ = ["StudySettings"]
 
 _LED = "guided"
 _MOST_ERROR = 0.1

@@ -18,9 +18,9 @@ from lsmtune.api.resolve import (
 from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.batch import read_batch
 from lsmtune.errors import Argument, UserError
+from lsmtune.progress import Observer
 from lsmtune.spec import catalogue_of, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH, with_first_version
-from lsmtune.study.observer import Observer
 from lsmtune.study.screen import usable_lines
 
 _CONFIGS = 200

@@ -8,8 +8,8 @@ from lsmtune.api.export import Deployment, deployment
 from lsmtune.api.online_files import online_files
 from lsmtune.api.study_result import Result
 from lsmtune.knobs.types import Config
+from lsmtune.progress import Observer
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.system.write import remove_file, write_file
 
 

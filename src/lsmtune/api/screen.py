@@ -9,9 +9,9 @@ from lsmtune.analysis.screened import screened_lines
 from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, LsmtuneError, UserError
+from lsmtune.progress import Observer
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
 from lsmtune.study.screen import screen as run_configs
 from lsmtune.system.host import describe_host

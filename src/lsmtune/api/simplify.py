@@ -8,8 +8,8 @@ from lsmtune.api.export import files_of
 from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import result_of
+from lsmtune.progress import Observer
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
 from lsmtune.study.rehearse import verify_deployable
 from lsmtune.study.simplify import simplify_winner

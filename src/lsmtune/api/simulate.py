@@ -12,6 +12,7 @@ from lsmtune.errors import Argument, Message, UserError
 from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.knob_text import find_knob, parse_value, readable_value
 from lsmtune.knobs.types import Config, Settings, Value
+from lsmtune.progress import Observer
 from lsmtune.report.simulation_page import Film, render_films
 from lsmtune.simulator import (
     MODELLED_VERSION,
@@ -31,7 +32,6 @@ from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, load_at, make_spec, without_load
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.study.foretelling import running_store
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import rule_of_new
 from lsmtune.study.record import read_record
 from lsmtune.study_keys import VERSION

@@ -14,6 +14,7 @@ from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import Sweep
+from lsmtune.progress import Observer
 from lsmtune.report.csv_text import csv_text, markdown_table
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.text.baseline_text import baseline_lines
@@ -21,7 +22,6 @@ from lsmtune.report.text.swept_words import rows, swept_document
 from lsmtune.report.text.words import counted
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
 from lsmtune.study.record import study_catalogue
 from lsmtune.study.session import Session

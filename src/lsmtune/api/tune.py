@@ -12,6 +12,7 @@ from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
 from lsmtune.api.study_result import result_of
 from lsmtune.errors import Message, UserError
+from lsmtune.progress import Observer
 from lsmtune.report.text.baseline_text import (
     baseline_lines,
     cache_lines,
@@ -27,7 +28,6 @@ from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.enough_data import study_must_flush
 from lsmtune.study.looking import WorkLeft
 from lsmtune.study.noise_floor import noise_floor
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, open_session, prepare
 from lsmtune.study.rehearse import verify_deployable
 from lsmtune.study.same_system import system_notes

@@ -12,12 +12,12 @@ from lsmtune.api.on_hosts import OnHosts, opened_hosts
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.study_result import result_of
 from lsmtune.errors import Argument, Message, UserError
+from lsmtune.progress import Observer
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.study.host_checks import check_space, remark_busy
 from lsmtune.study.larger import SPARE, VerificationPlan, verification_plan, workload_at
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, open_session, prepare
 from lsmtune.study.rehearse import rehearse
 from lsmtune.study.session import Session

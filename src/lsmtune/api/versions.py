@@ -14,6 +14,7 @@ from lsmtune.api.consent import Consent, ask_for_home, nobody_to_ask
 from lsmtune.api.sweep import experiment_of, finished, version_remarks
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
+from lsmtune.progress import Observer
 from lsmtune.report.swept_page import render_swept, upgrade_section
 from lsmtune.report.text.swept_words import swept_document
 from lsmtune.report.text.upgrade_words import upgrade_document
@@ -22,7 +23,6 @@ from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.study.host_checks import check_space, remark_busy
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.record import read_record
 from lsmtune.study.same_system import check_same_system

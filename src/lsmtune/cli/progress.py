@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.text import Text
 
-from lsmtune.api.observer import Event, Observer, RunListener, StudySettings
 from lsmtune.cli.output import note
 from lsmtune.cli.slow_work import TerminalProgress, one_line
+from lsmtune.progress import Event, RunListener
 from lsmtune.report.text.run_text import RunTexts
+
+if TYPE_CHECKING:
+    from lsmtune.api.resolve import StudySettings
 
 
 class _Listener:
@@ -47,11 +51,11 @@ def _plain_listener(texts: RunTexts) -> Callable[[Event], None]:
     return show
 
 
-class TerminalObserver(TerminalProgress, Observer):
+class TerminalObserver(TerminalProgress):
     """Shows remarks, slow work and runs on standard error."""
 
     @contextmanager
-    def running(self, spec: StudySettings) -> Iterator[RunListener]:
+    def running(self, spec: "StudySettings") -> Iterator[RunListener]:
         """Give a listener that shows the runs of a study while the context is open."""
         console, texts = Console(stderr=True, highlight=False), RunTexts(spec)
         if not console.is_terminal:

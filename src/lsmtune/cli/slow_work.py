@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from lsmtune.cli.output import note
-from lsmtune.progress import SOON_S, Progress
+from lsmtune.progress import SOON_S, Observer
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -60,7 +60,7 @@ def one_line(text: str) -> "Text":
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
-class TerminalProgress(Progress):
+class TerminalProgress(Observer):
     """Shows remarks and slow work on standard error."""
 
     def remark(self, text: str) -> None:

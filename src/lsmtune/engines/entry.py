@@ -7,9 +7,9 @@ from typing import Any
 
 from lsmtune.engine_traits import EngineTraits, checked_engine
 from lsmtune.engines.base import Engine
-from lsmtune.engines.base_files import BaseFile
 from lsmtune.engines.checks import Check, CheckContext
 from lsmtune.engines.exports import TOML, ExportFormat
+from lsmtune.knobs.option_files import BaseFile
 from lsmtune.spec import StudySettings
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

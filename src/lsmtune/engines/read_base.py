@@ -1,8 +1,8 @@
 """Reading the file that the user gives as baseline, for the engine of the study."""
 
-from lsmtune.engines.option_files import LOG, OF_ENGINES, foreign_kind, kind_among
 from lsmtune.engines.registry import entry_of, usable_entries
 from lsmtune.errors import Argument, UserError
+from lsmtune.knobs.option_files import LOG, OF_ENGINES, foreign_kind, kind_among
 
 
 def read_base(text: str, path: str, engine: str) -> tuple[str, tuple[str, ...]]:

@@ -235,27 +235,37 @@ class Home:
         self._write("UPDATE study SET ended = ? WHERE id = ?", (ended, study.id))
         return replace(study, ended=ended)
 
-    def add_trial(self, study: StoredStudy, trial: NewTrial, files: Mapping[str, Path]) -> int:
-        """Keep a trial: first its evidence, then its row, in one transaction; its number."""
+    def add_trial(
+        self, study: StoredStudy, trial: NewTrial, files: Mapping[str, Path]
+    ) -> StoredTrial:
+        """Keep a trial: first its evidence, then its row, in one transaction; return the row."""
         self.check_is_there()  # or the evidence would make the folder again
         number = self.count_runs(study)
         folder = f"{study.name}/{number:05d}"
         path = create_workdir(self.evidence / study.name, f"{number:05d}")
         with self._kept():
             keep_files(path, trial, files)
-        self._write(
-            "INSERT INTO trial (study_id, number, role, verification_id, pair, config, spec, "
-            "result, started_at, duration_s, evidence, host, attempt, asked) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                study.id, number, trial.role, trial.verification_id, trial.pair,
-                trial.config.to_json(), trial.spec.model_dump_json(),
-                trial.result.model_dump_json(), trial.started_at, trial.duration_s, folder,
-                trial.host, trial.attempt, trial.asked and trial.asked.to_json(),
-            ),
-        )  # fmt: skip
+        row = {
+            "study_id": study.id,
+            "number": number,
+            "role": trial.role,
+            "verification_id": trial.verification_id,
+            "pair": trial.pair,
+            "config": trial.config.to_json(),
+            "spec": trial.spec.model_dump_json(),
+            "result": trial.result.model_dump_json(),
+            "started_at": trial.started_at,
+            "duration_s": trial.duration_s,
+            "evidence": folder,
+            "host": trial.host,
+            "attempt": trial.attempt,
+            "asked": trial.asked and trial.asked.to_json(),
+        }
+        marks = ", ".join(f":{name}" for name in row)
+        self._write(f"INSERT INTO trial ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608
         keep_workdir(path)
-        return number
+        with self._reading(f"a trial of study {study.name!r}"):
+            return trial_of(row)  # as the next call reads it, so that both decide the same
 
     def add_open_run(self, study: StoredStudy, run: OpenRun) -> None:
         """Keep that a host is given an attempt."""
@@ -289,12 +299,11 @@ class Home:
             )
             return [lost_run_of(row) for row in rows]
 
-    def trials(self, study: StoredStudy, first: int = 0) -> list[StoredTrial]:
-        """The trials of a study in the order in which they ended, from a number on."""
+    def trials(self, study: StoredStudy) -> list[StoredTrial]:
+        """The trials of a study in the order in which they ended."""
         with self._reading(f"a trial of study {study.name!r}"):
             rows = self._db.execute(
-                "SELECT * FROM trial WHERE study_id = ? AND number >= ? ORDER BY number",
-                (study.id, first),
+                "SELECT * FROM trial WHERE study_id = ? ORDER BY number", (study.id,)
             )
             return [trial_of(row) for row in rows]
 
@@ -356,7 +365,7 @@ class Home:
                 with suppress(UserError):  # it has no marker: somebody else has put it there
                     remove_workdir(path)
 
-    def _write(self, statement: str, values: tuple[Any, ...]) -> None:
+    def _write(self, statement: str, values: tuple[Any, ...] | dict[str, Any]) -> None:
         with self._kept():
             self._db.execute(statement, values)
 

@@ -250,11 +250,13 @@ def paired_runs(
     ]
 
 
+Row = sqlite3.Row | Mapping[str, Any]
+"""A row of a table by the names of its columns."""
 _EVIDENCE = rf"{STUDY_NAME}/\d{{5,}}"
 """Folder of a trial below the folder of all evidence: study and number."""
 
 
-def study_of(row: sqlite3.Row) -> StoredStudy:
+def study_of(row: Row) -> StoredStudy:
     """Return the row of a study as a record; ValueError, TypeError or UserError if it is none."""
     constraints = parse_json(row["limits"], "limits")
     if not _is_list_of_tables(constraints):
@@ -276,7 +278,7 @@ def study_of(row: sqlite3.Row) -> StoredStudy:
     )
 
 
-def trial_of(row: sqlite3.Row) -> StoredTrial:
+def trial_of(row: Row) -> StoredTrial:
     """Return the row of a trial as a record; ValueError, TypeError or UserError if it is none."""
     if not re.fullmatch(_EVIDENCE, row["evidence"]):
         raise ValueError(f"evidence = {row['evidence']!r}: must be STUDY/NUMBER")
@@ -314,7 +316,7 @@ def _shared(part: Workload | Protocol) -> Workload | Protocol:
     return part
 
 
-def verification_of(row: sqlite3.Row) -> StoredVerification:
+def verification_of(row: Row) -> StoredVerification:
     """Return the row of a verification as a record; the same errors as `trial_of`."""
     return StoredVerification(
         id=whole(row, "id"),
@@ -327,14 +329,14 @@ def verification_of(row: sqlite3.Row) -> StoredVerification:
     )
 
 
-def _rehearsals(row: sqlite3.Row) -> dict[int, Rehearsal]:
+def _rehearsals(row: Row) -> dict[int, Rehearsal]:
     if row["rehearsals"] is None:
         return {}
     found = _table(row, "rehearsals").items()
     return {int(number): Rehearsal.model_validate(one) for number, one in found}
 
 
-def name_of(row: sqlite3.Row) -> str:
+def name_of(row: Row) -> str:
     """Return the name of the row of a study; ValueError if lsmtune cannot have given it."""
     try:
         return study_name(row["name"])
@@ -349,7 +351,7 @@ def problem_of(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _table(row: sqlite3.Row, column: str) -> dict[str, Any]:
+def _table(row: Row, column: str) -> dict[str, Any]:
     table = parse_json(row[column], column)
     if not isinstance(table, dict):
         raise ValueError(f"{column}: must be a table")
@@ -360,7 +362,7 @@ def _is_list_of_tables(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(part, dict) for part in value)
 
 
-def whole(row: sqlite3.Row, column: str) -> int:
+def whole(row: Row, column: str) -> int:
     """Return an integer of a row; ValueError if it is none."""
     value = row[column]
     if not isinstance(value, int):
@@ -368,14 +370,14 @@ def whole(row: sqlite3.Row, column: str) -> int:
     return value
 
 
-def _number(row: sqlite3.Row, column: str) -> float:
+def _number(row: Row, column: str) -> float:
     value = row[column]
     if not isinstance(value, int | float) or not isfinite(value):
         raise ValueError(f"{column} = {value!r}: must be a number")
     return float(value)
 
 
-def _rate(row: sqlite3.Row) -> float | None:
+def _rate(row: Row) -> float | None:
     if row["rate"] is None:
         return None
     if (rate := _number(row, "rate")) <= 0:
@@ -383,6 +385,6 @@ def _rate(row: sqlite3.Row) -> float | None:
     return rate
 
 
-def _time(row: sqlite3.Row, column: str) -> str:
+def _time(row: Row, column: str) -> str:
     datetime.fromisoformat(row[column])
     return str(row[column])

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.errors import Argument, UserError
+from lsmtune.progress import Observer
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.study.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter, free_bytes
 from lsmtune.units import format_bytes

@@ -9,6 +9,7 @@ from lsmtune.hosts.commander import Event as HostEvent
 from lsmtune.hosts.commander import Finished, Hosts, Lost
 from lsmtune.hosts.connect import own_name
 from lsmtune.hosts.task import HostInfo, HostResult, HostTask
+from lsmtune.progress import Event
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.open_runs import OpenRun, run_of
@@ -33,7 +34,7 @@ from lsmtune.study.runner import (
     REPEATS,
     Derived,
     Done,
-    Event,
+    Keep,
     Listener,
     NextJob,
     ignore,
@@ -71,6 +72,7 @@ class HostsPool:
         spec: StudySettings,
         base: Base,
         listener: Listener,
+        keep: Keep,
         derived: Derived,
         accept_noise: bool,
         times_matter: bool,
@@ -90,6 +92,7 @@ class HostsPool:
         self._settings = spec.model_dump(mode="json")
         self._base = base
         self._listener = listener
+        self._keep = keep
         self._derived = derived
         self._accept_noise = accept_noise
         self._times_matter = times_matter
@@ -361,7 +364,7 @@ class HostsPool:
             task.verification_id, task.pair, name, found.attempt, row.asked,
         )  # fmt: skip
         with scratch() as folder:
-            self._home.add_trial(self._study, trial, found.write_evidence(folder))
+            self._keep(trial, found.write_evidence(folder))
         self._hosts.confirm([found.attempt])
         self._end_run(row.run)
         self._listener(Event(task, "done", result, found.duration_s, name))

@@ -279,7 +279,7 @@ def _keep(study: Session, trial: TrialSpec, step: Step, began_at: str, took_s: f
     )
     spec = trial.model_copy(update={"settings": study.space.settings(step.config)})
     row = NewTrial(Role.ONLINE, step.config, spec, result, began_at, took_s)
-    study.home.add_trial(study.stored, row, {})
+    study.keep(row, {})
 
 
 def _record(step: Step, metric: str) -> OnlineChange:

@@ -24,6 +24,7 @@ from lsmtune.errors import Argument, UserError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.optimizers.registry import check_optimizer
+from lsmtune.progress import Observer
 from lsmtune.reading import read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spaces import (
@@ -38,7 +39,6 @@ from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy
 from lsmtune.study.earlier import check_earlier
-from lsmtune.study.observer import Observer
 from lsmtune.study.online import check_objective
 from lsmtune.study.same_system import check_same_system
 from lsmtune.study.session import Session

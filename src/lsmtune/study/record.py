@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from lsmtune.experiment import with_versions
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.types import Config
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground, StudySettings, catalogue_of
 from lsmtune.store.home import Home
@@ -31,11 +32,19 @@ def read_record(home: Home, name: str) -> StudyRecord:
     """Read a stored study; UserError if it does not exist or is damaged."""
     stored = home.study(name)
     spec = stored.settings
-    history = History(spec, study_objective(stored, spec))
+    history = read_history(home, stored, spec)
+    return StudyRecord(stored, spec, history, stored_spaces(stored, spec))
+
+
+def read_history(
+    home: Home, stored: StoredStudy, spec: StudySettings, start: Config | None = None
+) -> History:
+    """Read the runs of a study; a search needs its `start`, the config of the baseline."""
+    history = History(spec, study_objective(stored, spec), start)
     history.add(home.trials(stored))
     history.verifications = home.verifications(stored)
     history.simplified = stored.simplified
-    return StudyRecord(stored, spec, history, stored_spaces(stored, spec))
+    return history
 
 
 def stored_spaces(stored: StoredStudy, spec: StudySettings) -> KnobSpaces:

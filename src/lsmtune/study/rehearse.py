@@ -9,10 +9,10 @@ from lsmtune.engines.base import Deployed, Places, Rehearses, TrialFailedError, 
 from lsmtune.errors import UserError
 from lsmtune.knobs.existing import changes_between
 from lsmtune.knobs.types import Settings
+from lsmtune.progress import Observer
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.spec import load_at
 from lsmtune.study.looking import WorkLeft
-from lsmtune.study.observer import Observer
 from lsmtune.study.session import Session
 from lsmtune.study.verify import verify_contenders
 from lsmtune.system.lock import host_lock

@@ -8,10 +8,12 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Protocol
 
 from lsmtune.engines.base import Engine, Outcome, Places, Watch
 from lsmtune.knobs.types import Config
+from lsmtune.progress import Event
 from lsmtune.pruning import PruneRule
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy, now_text
@@ -45,33 +47,14 @@ class Task:
     is_long: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something the user may want to see: a phase of the task, or its result.
-
-    `host` is where it runs if that is not this process.
-    """
-
-    task: Task
-    phase: str
-    result: TrialResult | None = None
-    duration_s: float = 0.0
-    host: str | None = None
-
-    @property
-    def remark(self) -> str | None:
-        """The sentence of an event that is one, such as that another lsmtune runs.
-
-        The parts of a run have names of one word.
-        """
-        return self.phase if self.result is None and " " in self.phase else None
-
-
 Listener = Callable[[Event], None]
 
 Derived = Callable[[Task, Mapping[str, float]], Mapping[str, float]]
 """Returns the metrics of a run that follow from its task and its measured metrics."""
 
+
+Keep = Callable[[NewTrial, Mapping[str, Path]], None]
+"""Stores a run that has ended, with the files of its evidence."""
 
 NextJob = Callable[[str | None, Sequence[Task]], Sequence[Task]]
 """Returns the next tasks for a free host, which run there one after the other; none for now: ().
@@ -108,6 +91,7 @@ class Runner:
         engine: Engine,
         listener: Listener,
         *,
+        keep: Keep,
         derived: Derived,
         accept_noise: bool = False,
     ) -> None:
@@ -116,6 +100,7 @@ class Runner:
         self._base = base
         self._engine = engine
         self._listener = listener
+        self._store_run = keep
         self._derived = derived
         self._accept_noise = accept_noise
 
@@ -237,7 +222,7 @@ class Runner:
             verification_id=task.verification_id,
             pair=task.pair,
         )
-        self._home.add_trial(self._study, trial, outcome.evidence)
+        self._store_run(trial, outcome.evidence)
 
 
 def whole(result: TrialResult, derived: Mapping[str, float]) -> TrialResult:

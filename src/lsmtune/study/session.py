@@ -1,8 +1,9 @@
 """An open study: its runs so far, and how a config runs; made under its lock."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
@@ -16,13 +17,12 @@ from lsmtune.simplified import Simplified
 from lsmtune.spaces import MEMORY, KnobSpaces, full_memory
 from lsmtune.spec import load_at, without_load
 from lsmtune.store.home import Home
-from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification
+from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
 from lsmtune.study.enough_data import with_enough_flushes
-from lsmtune.study.history import History, study_objective
 from lsmtune.study.hosts_pool import HostsPool
 from lsmtune.study.looking import LookingPool
 from lsmtune.study.ranking import Candidate
-from lsmtune.study.record import StudyRecord
+from lsmtune.study.record import StudyRecord, read_history
 from lsmtune.study.runner import REPEATS, Done, Listener, NextJob, Pool, Runner, Task, ignore
 from lsmtune.trials import Protocol, Running, TrialResult, TrialSpec, workload_seed
 from lsmtune.workloads import Workload
@@ -62,8 +62,9 @@ class Session:
         self._base_settings = without_load(self.space.settings(self.space.default()))
         self._settings_at: dict[tuple[Config, Fraction], Settings] = {}
         self._runner = Runner(
-            home, stored, base, engine, listener, derived=self._derived, accept_noise=accept_noise
-        )
+            home, stored, base, engine, listener, keep=self.keep, derived=self._derived,
+            accept_noise=accept_noise,
+        )  # fmt: skip
         self._pool: Pool = self._runner
         self.is_on_hosts = hosts is not None
         self.engine = engine
@@ -72,13 +73,12 @@ class Session:
         if hosts is not None:
             self._pool = HostsPool(
                 hosts, home, stored, spec=self.spec, base=base, listener=listener,
-                derived=self._derived, accept_noise=accept_noise, times_matter=engine.times_matter,
-                standings=lambda: self.history.standings, tell=tell,
+                keep=self.keep, derived=self._derived, accept_noise=accept_noise,
+                times_matter=engine.times_matter, standings=lambda: self.history.standings,
+                tell=tell,
             )  # fmt: skip
-        asked = study_objective(stored, self.spec)
-        self._history = History(self.spec, asked, self.space.default())
-        self._history.verifications = home.verifications(stored)
-        self._history.simplified = stored.simplified
+        self.history = read_history(home, stored, self.spec, self.space.default())
+        """All runs so far, and what they tell search, pruning and stopping."""
 
     def only_look(self) -> None:
         """Run nothing from now on: raise WorkLeft where a run would begin."""
@@ -108,11 +108,16 @@ class Session:
         """Run and keep trials side by side."""
         self._runner.run_together(tasks)
 
+    def keep(self, trial: NewTrial, files: Mapping[str, Path]) -> None:
+        """Store a run that has ended, with its evidence, and add it to the history.
+
+        The lock of the study is held, so no other process adds runs.
+        """
+        self.history.add([self.home.add_trial(self.stored, trial, files)])
+
     def trials(self) -> list[StoredTrial]:
-        """The trials so far; only what is new is read from the store."""
-        first = self._history.runs[-1].number + 1 if self._history.runs else 0
-        self._history.add(self.home.trials(self.stored, first))
-        return self._history.runs
+        """The trials so far."""
+        return self.history.runs
 
     def best(self) -> Candidate | None:
         """The winner so far, verifications considered; None while nothing beats the base."""
@@ -121,7 +126,7 @@ class Session:
     def keep_simplified(self, found: Simplified) -> None:
         """Store the result of a simplification."""
         self.stored = self.home.update_simplified(self.stored, found)
-        self._history.simplified = found
+        self.history.simplified = found
 
     def keep_ended(self, ended: str | None) -> None:
         """Store why the search has ended; None while it goes on."""
@@ -145,12 +150,12 @@ class Session:
         new = self.home.add_verification(
             self.stored, best.number, scale, workload, number, rate=rate
         )
-        self._history.verifications.append(new)
+        self.history.verifications.append(new)
         return new
 
     def add_rehearsal(self, verification: StoredVerification, trial: int, found: Rehearsal) -> None:
         """Store the rehearsal of the files of a trial with the verification of the trial."""
-        places = self._history.verifications
+        places = self.history.verifications
         at = next(at for at, one in enumerate(places) if one.id == verification.id)
         rehearsals = {**places[at].rehearsals, trial: found}
         places[at] = self.home.update_rehearsals(places[at], rehearsals)
@@ -169,12 +174,6 @@ class Session:
     def base_metrics(self) -> Metrics:
         """The medians of the runs of the baseline."""
         return self.history.base
-
-    @property
-    def history(self) -> History:
-        """All runs so far, and what they tell search, pruning and stopping."""
-        self.trials()
-        return self._history
 
     def trial_spec(self, config: Config) -> TrialSpec:
         """What the engine is given to run a config as this study runs them."""

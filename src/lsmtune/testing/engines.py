@@ -17,9 +17,9 @@ from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.definitions import with_formulas
+from lsmtune.progress import Observer
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, prepare
 from lsmtune.trials import Status, TrialSpec
 from lsmtune.workloads import Workload

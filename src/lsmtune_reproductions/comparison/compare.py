@@ -10,10 +10,10 @@ from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
 from lsmtune.api.on_hosts import OnHosts, opened_hosts
 from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.progress import Observer
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study.host_checks import check_space
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import prepare
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_file

@@ -18,12 +18,12 @@ from lsmtune.hosts.commander import Hosts
 from lsmtune.learning.threads import one_thread
 from lsmtune.objective import parse_objective
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.progress import Observer
 from lsmtune.reading import read_text
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.study.foretelling import Simulated, foretelling
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import open_session, prepare
 from lsmtune.study.search import run_search
 from lsmtune.system.lock import study_lock

@@ -8,9 +8,9 @@ from typing import Any
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import engine_of
+from lsmtune.progress import Observer
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.study.opening import Prepared, open_session, prepare
 from lsmtune.study.session import Session
 

@@ -4,9 +4,9 @@ from dataclasses import fields
 from pathlib import Path
 
 from lsmtune.errors import UserError, unknown_word
+from lsmtune.progress import Observer
 from lsmtune.store.home import Home
 from lsmtune.study.host_checks import check_space
-from lsmtune.study.observer import Observer
 from lsmtune.system.write import write_file
 from lsmtune_reproductions.recipes.base import Asked, Opener, Reproduction
 from lsmtune_reproductions.recipes.registry import RECIPES

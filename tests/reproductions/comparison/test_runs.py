@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lsmtune.errors import UserError
+from lsmtune.progress import Observer
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.observer import Observer
 from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 from lsmtune_reproductions.comparison.runs import engine_studies, on_engine, on_model

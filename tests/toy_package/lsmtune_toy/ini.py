@@ -2,11 +2,11 @@
 
 from configparser import ConfigParser, Error
 
-from lsmtune.engines.base_files import BaseFile
 from lsmtune.engines.exports import Export, Exported, ExportFormat, comment
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.knob_text import find_knob, parse_value
+from lsmtune.knobs.option_files import BaseFile
 from lsmtune.knobs.types import Settings
 
 INI = BaseFile("toy.ini", lambda text: "[toy]" in text.splitlines())

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.myrocks.base_files import server_variables
-from lsmtune.engines.option_files import file_kind
-from lsmtune.engines.tikv.base_files import parse_file, size_of
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY
+from lsmtune.knobs.my_cnf import server_variables
+from lsmtune.knobs.option_files import file_kind
 from lsmtune.knobs.option_names import section_of
 from lsmtune.knobs.option_text import struct_fields, whole_number
 from lsmtune.knobs.options_string import (
@@ -19,6 +18,7 @@ from lsmtune.knobs.options_string import (
     parse_options_string,
     unknown_notes,
 )
+from lsmtune.knobs.tikv_toml import parse_file, size_of
 from lsmtune.metrics.options_file import COMMA_NOTE, in_decimal_points, parse_options
 
 _SECTION = re.compile(

@@ -12,9 +12,9 @@ from lsmtune.analysis.inspect.findings import NOTICES, judged
 from lsmtune.analysis.inspect.inspection import Inspection, Verdict
 from lsmtune.analysis.inspect.notes import no_parts_note, unread_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
-from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import Argument, ParseError, UserError
 from lsmtune.knobs.defaults import known_options
+from lsmtune.knobs.option_files import foreign_kind
 from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results

@@ -8,11 +8,11 @@ from lsmtune.engine_traits import OnlineTuning
 from lsmtune.engines.base import Engine
 from lsmtune.engines.checks import Check, CheckContext, optional_check
 from lsmtune.engines.entry import EngineEntry
-from lsmtune.engines.myrocks.base_files import BASE_FILES
 from lsmtune.engines.myrocks.exports import EXPORTS
 from lsmtune.engines.record_sizes import refused_size
 from lsmtune.knobs.catalogue import Catalogue, by_family, read_catalogue, rocksdb_catalogue
 from lsmtune.knobs.memory import flush_bytes
+from lsmtune.knobs.option_files import MY_CNF
 from lsmtune.spec import StudySettings
 from lsmtune.workloads.records import Fillrandom
 from lsmtune.workloads.sql import SQL
@@ -49,7 +49,7 @@ MYROCKS = EngineEntry(
     workloads=(Fillrandom, *SQL),
     catalogue=_catalogue,
     defaults={"knobs": "mixed"},
-    base_files=BASE_FILES,
+    base_files=(MY_CNF,),
     exports=EXPORTS,
     uses=frozenset({"program", "base", "cache"}),
     online=OnlineTuning(),

@@ -74,8 +74,8 @@ class MyCnf(ExportFormat):
 
 def _variables(export: Export, tuned: Settings) -> dict[str, str]:
     """Return the variables that the file has with these values of tuned options."""
-    from lsmtune.engines.myrocks.base_files import server_variables
     from lsmtune.engines.myrocks.options import variables_of, with_file
+    from lsmtune.knobs.my_cnf import server_variables
 
     catalogue, base = export.ground.catalogue, export.ground.base
     given = {name: value for _, name, value in server_variables(export.file.text)}

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from lsmtune.engines.exports import Differences
-from lsmtune.engines.myrocks.base_files import is_of_server, server_variables, without_end_comment
 from lsmtune.engines.myrocks.options import is_used
+from lsmtune.knobs.my_cnf import is_of_server, server_variables, without_end_comment
 
 _SERVER = "[mysqld]"
 

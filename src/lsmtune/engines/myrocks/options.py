@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from math import isfinite
 
-from lsmtune.engines.myrocks.base_files import server_variables
 from lsmtune.engines.rocksdb.options import LOG_OPTIONS, OWN_FOLDER
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
@@ -13,6 +12,7 @@ from lsmtune.knobs.families import (
     FAMILY_SECTIONS,
     PLAIN,
 )
+from lsmtune.knobs.my_cnf import server_variables
 from lsmtune.knobs.option_text import (
     Sections,
     read_value,

@@ -7,11 +7,11 @@ from lsmtune.engine_traits import OnlineTuning
 from lsmtune.engines.base import Engine
 from lsmtune.engines.checks import Check, CheckContext
 from lsmtune.engines.entry import EngineEntry
-from lsmtune.engines.rocksdb.base_files import BASE_FILES
 from lsmtune.engines.rocksdb.exports import EXPORTS
 from lsmtune.engines.rocksdb.settings import check, check_online, complete, for_online
 from lsmtune.knobs.catalogue import rocksdb_catalogue
 from lsmtune.knobs.memory import flush_bytes
+from lsmtune.knobs.option_files import OPTIONS_FILE, OPTIONS_STRING
 from lsmtune.spec import StudySettings
 from lsmtune.spec_defaults import DB_BENCH
 from lsmtune.study_keys import VERSION
@@ -46,7 +46,7 @@ ROCKSDB = EngineEntry(
     program=DB_BENCH,
     workloads=tuple(dict.fromkeys((Overwrite, *RECORDS))),
     catalogue=rocksdb_catalogue,
-    base_files=BASE_FILES,
+    base_files=(OPTIONS_FILE, OPTIONS_STRING),
     exports=EXPORTS,
     uses=frozenset({"program", VERSION, "library", "base", "family", "cache"}),
     lacks=frozenset(),

@@ -15,11 +15,10 @@ from lsmtune.engines.exports import (
     noted,
     without_notes,
 )
-from lsmtune.engines.option_files import file_kind
-from lsmtune.engines.rocksdb.base_files import OPTIONS_STRING
 from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.knob_text import knob_value
+from lsmtune.knobs.option_files import OPTIONS_STRING, file_kind
 from lsmtune.knobs.option_text import (
     DERIVED,
     derived_settings,

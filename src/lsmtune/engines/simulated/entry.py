@@ -5,10 +5,10 @@ from functools import cache
 
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry
-from lsmtune.engines.rocksdb.base_files import BASE_FILES
 from lsmtune.engines.rocksdb.exports import DB_BENCH_FLAGS, OPTIONS
 from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.knobs.memory import flush_bytes
+from lsmtune.knobs.option_files import OPTIONS_FILE, OPTIONS_STRING
 from lsmtune.simulator import MODELLED_WORKLOADS
 from lsmtune.spec import StudySettings
 
@@ -33,7 +33,7 @@ SIMULATED = EngineEntry(
     program="lsmsim",
     workloads=MODELLED_WORKLOADS,
     catalogue=_catalogue,
-    base_files=BASE_FILES,
+    base_files=(OPTIONS_FILE, OPTIONS_STRING),
     exports=(DB_BENCH_FLAGS, OPTIONS),
     uses=frozenset({"base", "family", "cache"}),
     lacks=frozenset({"tombstone_every"}),

@@ -14,7 +14,6 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.tikv.base_files import parse_file
 from lsmtune.engines.tikv.entry import TIKV
 from lsmtune.engines.tikv.measure import version
 from lsmtune.engines.tikv.node import Node
@@ -24,6 +23,7 @@ from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.engines.tikv.trial import Trial
 from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.tikv_toml import parse_file
 from lsmtune.knobs.types import Settings
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.system.launch import from_here

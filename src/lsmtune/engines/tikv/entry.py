@@ -9,12 +9,12 @@ from typing import Any
 from lsmtune.engines.base import Engine
 from lsmtune.engines.checks import ABSENT, Check, CheckContext
 from lsmtune.engines.entry import EngineEntry
-from lsmtune.engines.tikv.base_files import BASE_FILES
 from lsmtune.engines.tikv.exports import EXPORTS
 from lsmtune.engines.tikv.names import NAMES
 from lsmtune.engines.tikv.rules import RULES
 from lsmtune.engines.tikv.settings import Cluster, check, cluster_of, suited_knobs
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
+from lsmtune.knobs.option_files import TIKV_TOML
 from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySettings
 from lsmtune.workloads.ycsb import YCSB, YcsbA
@@ -70,7 +70,7 @@ TIKV = EngineEntry(
     program=_PROGRAM,
     workloads=tuple(dict.fromkeys((YcsbA, *YCSB))),
     catalogue=_catalogue,
-    base_files=BASE_FILES,
+    base_files=(TIKV_TOML,),
     exports=EXPORTS,
     uses=frozenset({"program", "base"}),
     settings=Cluster,

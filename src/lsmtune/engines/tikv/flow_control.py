@@ -6,9 +6,8 @@ starts. A higher threshold does not raise the options of a running TiKV again. (
 in tikv/src/config/mod.rs, and a real TiKV 9.0.0-beta.)
 """
 
-from lsmtune.engines.tikv.base_files import Flat, size_of
-from lsmtune.engines.tikv.names import FLOW_CONTROL, THRESHOLDS
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.tikv_toml import FLOW_CONTROL, THRESHOLDS, Flat, size_of
 from lsmtune.knobs.types import Settings
 
 _THRESHOLDS = {option.replace("_", "-"): name for option, name in THRESHOLDS.items()}

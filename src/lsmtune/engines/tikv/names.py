@@ -26,17 +26,6 @@ _PLAIN = {
 """TiKV's names of the options that rules and ranges of threads look at, and RocksDB's."""
 _OWN = {plain: name for name, plain in _PLAIN.items()}
 
-FLOW_CONTROL = "storage.flow-control.enable"
-THRESHOLDS = {
-    "level0_slowdown_writes_trigger": "storage.flow-control.l0-files-threshold",
-    "level0_stop_writes_trigger": "storage.flow-control.l0-files-threshold",
-    "soft_pending_compaction_bytes_limit":
-        "storage.flow-control.soft-pending-compaction-bytes-limit",
-    "hard_pending_compaction_bytes_limit":
-        "storage.flow-control.hard-pending-compaction-bytes-limit",
-}  # fmt: skip
-"""RocksDB's thresholds, and those of flow control that limit them while it is on."""
-
 
 def _split(name: str) -> tuple[str | None, str]:
     found = _FAMILY.fullmatch(name)

@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from lsmtune.engines.attempt import MOST_CHARACTERS
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.read_back import check_as_given
-from lsmtune.engines.tikv.base_files import Flat, parse_file
 from lsmtune.engines.tikv.flow_control import drifted, is_changed, to_name
 from lsmtune.engines.tikv.options import (
     as_run,
@@ -31,6 +30,7 @@ from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.engines.tikv.status import StatusServer
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.tikv_toml import Flat, parse_file
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.system.launch import run_command

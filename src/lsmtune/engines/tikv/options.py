@@ -11,9 +11,9 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from lsmtune.engines.tikv.base_files import UNITS, Flat, flat, parse_file, size_of
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.tikv_toml import UNITS, Flat, flat, parse_file, size_of
 from lsmtune.knobs.types import Knob, Settings, Value
 
 _BY_LEVEL = "compression-per-level"

@@ -8,11 +8,11 @@ import time
 from lsmtune.engines.base import Deployed, TrialFailedError
 from lsmtune.engines.libraries.steps import StepFailedError
 from lsmtune.engines.rehearsing import Failure, failed_fields, rehearsed
-from lsmtune.engines.tikv.base_files import parse_file
 from lsmtune.engines.tikv.measure import version
 from lsmtune.engines.tikv.node import Node
 from lsmtune.engines.tikv.options import read_settings
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.tikv_toml import parse_file
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.trials import Base, TrialSpec
 

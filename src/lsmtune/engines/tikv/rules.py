@@ -1,8 +1,8 @@
 """TiKV's rules: RocksDB's, and flow control, which acts before RocksDB's own stalls."""
 
-from lsmtune.engines.tikv.names import FLOW_CONTROL, THRESHOLDS
 from lsmtune.knobs.constraints import ROCKSDB_RULES
 from lsmtune.knobs.rules.base import Context, Normalisation, Rules, number
+from lsmtune.knobs.tikv_toml import FLOW_CONTROL, THRESHOLDS
 from lsmtune.knobs.types import Settings
 
 _SOURCE = "tikv/src/config/mod.rs, fill_cf_opts"

@@ -11,7 +11,7 @@ from typing import Any
 
 from lsmtune.engines.attempt import MOST_CHARACTERS
 from lsmtune.engines.base import TrialFailedError
-from lsmtune.engines.tikv.base_files import Flat, flat
+from lsmtune.knobs.tikv_toml import Flat, flat
 from lsmtune.metrics.prometheus import Series, parse_metrics
 from lsmtune.trials import Status
 

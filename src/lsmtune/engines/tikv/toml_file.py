@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 
 from lsmtune.engines.exports import Differences
-from lsmtune.engines.tikv.base_files import parse_file
 from lsmtune.engines.tikv.flow_control import to_name
 from lsmtune.engines.tikv.options import as_told, edited, spelled, value_of
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.tikv_toml import parse_file
 from lsmtune.knobs.types import Knob, Settings, Value
 
 

@@ -4,7 +4,7 @@ RocksDB's catalogue is here, because several engines have RocksDB's options. The
 engine makes the catalogue of the engine.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources.abc import Traversable
@@ -252,9 +252,7 @@ class Catalogue:
     def _members(self, preset: Preset) -> Iterator[Knob]:
         model = self._model(preset)
         names = model.knobs
-        chosen = [knob for knob in self.knobs if names is None or self._spoken(knob, names)]
-        if names is not None:
-            chosen.sort(key=lambda knob: names.index(self._spoken(knob, names) or ""))
+        chosen = self.knobs if names is None else self._in_order(names)
         choices = {**model.choices, **preset.choices}
         for knob in chosen:
             is_safe = knob.risk is None or names is not None
@@ -283,12 +281,17 @@ class Catalogue:
         preset = self._preset(selection)
         return preset is not None and preset.published
 
-    def _spoken(self, knob: Knob, names: tuple[str, ...]) -> str | None:
-        """Return the name of a knob in a preset's list; `*.option` is that of all families."""
-        family, option = self.names.split(knob.name)
-        every = knob_name(ANY_FAMILY, option)
-        spoken = [knob.name] if family is None else [knob.name, every]
-        return next((name for name in spoken if name in names), None)
+    def _in_order(self, names: Sequence[str]) -> Sequence[Knob]:
+        """Return the knobs of a preset's list, in its order; `*.option` names all families."""
+        places = {name: at for at, name in enumerate(names)}
+
+        def place(knob: Knob) -> int | None:
+            family, option = self.names.split(knob.name)
+            every = None if family is None else places.get(knob_name(ANY_FAMILY, option))
+            return places.get(knob.name, every)
+
+        found = [(at, knob) for knob in self.knobs if (at := place(knob)) is not None]
+        return [knob for _, knob in sorted(found, key=lambda one: one[0])]
 
     def _model(self, preset: Preset) -> Preset:
         """The preset whose knobs it has: the one that it is like, or itself."""

@@ -7,11 +7,11 @@ from lsmtune.engine_traits import ENGINES
 from lsmtune.host_levels import HostLevels
 from lsmtune.metrics.definitions import METRICS, shown_metrics
 from lsmtune.objective import Metrics, median_metrics
+from lsmtune.progress import Event
 from lsmtune.report.text.hosts_text import short_host
 from lsmtune.report.text.words import TIMES, counted
 from lsmtune.spec import StudySettings
 from lsmtune.store.records import StoredTrial, complete_trials
-from lsmtune.study.runner import Event
 from lsmtune.trials import Role, Status
 from lsmtune.units import format_bytes, format_duration
 

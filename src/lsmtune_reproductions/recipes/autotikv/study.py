@@ -112,7 +112,7 @@ def search(name: Name, asked: Asked) -> StudySettings:
         asked,
         knobs=_planned(name)["knobs"],
         objective=(_planned(name)["metric"],),
-        limits=no_default_limits(load, engines_of(load.name)[0]),  # the post had no limits
+        limits=no_default_limits(load, ENGINES[engines_of(load.name)[0]]),  # the post had no limits
         optimizer=OPTIMIZER,
         trials=TRIALS,
         base_runs=_BASE_RUNS,

@@ -14,6 +14,7 @@ from lsmtune.analysis.importance import Importance, Runs, find_importance, runs_
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.batch import BatchLine, parse_batch
+from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import no_default_limits
@@ -98,7 +99,7 @@ class Plan:
             knobs=_GENES if mode == "published" else _KNOBS[mode],
             memory=_MEMORY,
             objective=(JIN2022,),
-            limits=no_default_limits(self.load, "rocksdb"),  # the paper had no limits
+            limits=no_default_limits(self.load, ENGINES["rocksdb"]),  # the paper had no limits
             optimizer="genetic" if mode == "honest" else "genetic-jin2022",
             trials=EVALUATIONS,
             seed=seed,

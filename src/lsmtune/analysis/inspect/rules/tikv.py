@@ -8,8 +8,8 @@ from lsmtune.analysis.inspect.first_steps import Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS
 from lsmtune.analysis.inspect.rule import FirstSteps, Rule
-from lsmtune.engines.tikv.names import FLOW_CONTROL, THRESHOLDS
 from lsmtune.knobs.knob_files import read_folder
+from lsmtune.knobs.tikv_toml import FLOW_CONTROL, THRESHOLDS
 from lsmtune.units import format_bytes
 
 _CACHE = "storage.block-cache.capacity"

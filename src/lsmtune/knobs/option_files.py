@@ -1,15 +1,56 @@
 """Kinds of files with options: those of lsmtune's engines, and those of other programs."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from lsmtune.engines.base_files import BaseFile
-from lsmtune.engines.myrocks.base_files import BASE_FILES as _OF_MYROCKS
-from lsmtune.engines.rocksdb.base_files import BASE_FILES as _OF_ROCKSDB
-from lsmtune.engines.tikv.base_files import BASE_FILES as _OF_TIKV
-from lsmtune.errors import LsmtuneError
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.my_cnf import is_my_cnf
+from lsmtune.knobs.options_string import as_options_file, parse_options_string
+from lsmtune.knobs.tikv_toml import is_tikv_toml
 
-OF_ENGINES = (*_OF_ROCKSDB, *_OF_MYROCKS, *_OF_TIKV)
+
+def _unchanged(text: str, path: str) -> tuple[str, tuple[str, ...]]:
+    return text, ()
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFile:
+    """A kind of file that an engine reads as the baseline of a study.
+
+    name        the kind in messages, such as my.cnf
+    recognises  whether a text is a file of this kind
+    rank        kinds with a lower rank are tried first. A kind needs a higher rank than another one
+                if it also recognises files of the other kind. Kinds of other packages come last
+    read        takes text and path; returns the text as the engine gets it, and remarks about it
+    """
+
+    name: str
+    recognises: Callable[[str], bool]
+    rank: int = 0
+    read: Callable[[str, str], tuple[str, tuple[str, ...]]] = _unchanged
+
+
+def _read_string(text: str, path: str) -> tuple[str, tuple[str, ...]]:
+    """Return an options string as an OPTIONS file, because trials are made from OPTIONS files.
+
+    Options that it does not set have the defaults of the RocksDB that runs.
+    """
+    if (given := parse_options_string(text)) is None:
+        raise UserError(f"base: {path}: the file is no options string")
+    remark = f"{path} is an options string; options that it does not set have RocksDB's defaults"
+    return as_options_file(given), (remark, *given.notes)
+
+
+_SECTION = re.compile(r"^\s*\[(?:DBOptions|CFOptions)", re.MULTILINE)
+OPTIONS_FILE = BaseFile("OPTIONS file", lambda text: _SECTION.search(text) is not None)
+OPTIONS_STRING = BaseFile(
+    "options string", lambda text: parse_options_string(text) is not None, 2, _read_string
+)
+"""Files of many programs contain a text that could be one, so its rank is the last."""
+MY_CNF = BaseFile("my.cnf", is_my_cnf, rank=1)
+TIKV_TOML = BaseFile("tikv.toml", is_tikv_toml)
+OF_ENGINES = (OPTIONS_FILE, OPTIONS_STRING, MY_CNF, TIKV_TOML)
 """The kinds that the engines of lsmtune read."""
 _ROCKSDB_TABLE = re.compile(r"^\s*\[rocksdb\]", re.MULTILINE)
 _LINE_OF_LOG = re.compile(r"^\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d", re.MULTILINE)

@@ -1,11 +1,10 @@
-"""File that TiKV reads as baseline: its tikv.toml, as one level of dotted names."""
+"""The options in a tikv.toml, the file of a TiKV server, as one level of dotted names."""
 
 import re
 from collections.abc import Mapping
 from math import inf, isfinite
 from typing import Any
 
-from lsmtune.engines.base_files import BaseFile
 from lsmtune.reading import parse_toml
 
 Flat = dict[str, Any]
@@ -37,17 +36,24 @@ _KEYS = frozenset({
 })  # fmt: skip
 """Keys of TiKV's table [rocksdb] (src/config/mod.rs, DbConfig); its other tables have own names."""
 
+FLOW_CONTROL = "storage.flow-control.enable"
+THRESHOLDS = {
+    "level0_slowdown_writes_trigger": "storage.flow-control.l0-files-threshold",
+    "level0_stop_writes_trigger": "storage.flow-control.l0-files-threshold",
+    "soft_pending_compaction_bytes_limit":
+        "storage.flow-control.soft-pending-compaction-bytes-limit",
+    "hard_pending_compaction_bytes_limit":
+        "storage.flow-control.hard-pending-compaction-bytes-limit",
+}  # fmt: skip
+"""RocksDB's thresholds, and those of flow control that limit them while it is on."""
 
-def _is_tikv_toml(text: str) -> bool:
+
+def is_tikv_toml(text: str) -> bool:
     """Return whether a text has TiKV's own tables, or a table [rocksdb] with its keys alone."""
     if _OWN_TABLE.search(text) is not None:
         return True
     table = _ROCKSDB_TABLE.search(text)
     return table is not None and set(_KEY.findall(table["body"])) <= _KEYS
-
-
-BASE_FILES = (BaseFile("tikv.toml", _is_tikv_toml),)
-"""The kinds of files that the engine reads."""
 
 
 def flat(document: Mapping[str, Any], above: str = "") -> Flat:

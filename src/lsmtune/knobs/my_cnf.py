@@ -1,9 +1,7 @@
-"""File that MyRocks reads as baseline: its my.cnf."""
+"""RocksDB's variables in a my.cnf, the file of a MySQL or MariaDB server."""
 
 import re
 from collections.abc import Iterator
-
-from lsmtune.engines.base_files import BaseFile
 
 _PREFIXES = ("loose_rocksdb_", "rocksdb_")
 _UNCOMMENTED = re.compile(r"""(?:"(?:[^"\\]|\\.)*(?:"|$)|'(?:[^'\\]|\\.)*(?:'|$)|[^#"'])*""")
@@ -11,12 +9,9 @@ _SECTIONS = ("mysqld", "mariadb", "mariadbd", "server")
 _SERVER = re.compile(r"^\s*\[(?:mysqld|mariadbd?|server)\b", re.MULTILINE | re.IGNORECASE)
 
 
-def _is_my_cnf(text: str) -> bool:
+def is_my_cnf(text: str) -> bool:
+    """Return whether a text has a section of the server; files of other servers have one, too."""
     return _SERVER.search(text) is not None
-
-
-BASE_FILES = (BaseFile("my.cnf", _is_my_cnf, rank=1),)
-"""The kinds of files that the engine reads. Files of other servers have a section [server], too."""
 
 
 def server_variables(text: str) -> Iterator[tuple[int, str, str]]:
