@@ -286,7 +286,9 @@ def test_broken_packages_change_nothing(
     assert run([*TUNE, "--home", str(tmp_path / "home")]) == 0
 
 
-@pytest.mark.parametrize("command", ["show", "trials", "export", "report", "verify", "tune --study"])
+@pytest.mark.parametrize(
+    "command", ["show", "trials", "export", "report", "verify", "tune --study"]
+)
 def test_a_study_says_which_package_it_needs(
     home: Path, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from lsmtune.engines.function import function_engine
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.workloads import WORKLOADS, Benchmark, Definition, Parameters, Records, Workload
+from lsmtune.workloads import WORKLOADS, Definition, Parameters, Records
 
 
 class QueueParameters(Parameters):

@@ -96,9 +96,7 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         simplification=simplification_of(
             history,
             number if trial is None else None,
-            None
-            if in_program
-            else f"lsmtune simplify {quote(study.name)}{home_flag(home.path)}",
+            None if in_program else f"lsmtune simplify {quote(study.name)}{home_flag(home.path)}",
         ),
         trades=() if no_search else trades(history, best),
         undecided=_undecided(best, history) if trial is None else (),

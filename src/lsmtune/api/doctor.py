@@ -87,8 +87,7 @@ def calibrate(program: str | None, home_path: Path, observer: Observer | None = 
 
 
 def usual_rocksdb(program: str | None) -> StudySettings:
-    """Return settings with the db_bench that the user named, else with the RocksDB of a new study.
-    """
+    """Return settings with the db_bench that the user named, else the RocksDB of a new study."""
     engines = installed_engines(engines_folder()) if program is None and has_driver() else []
     if (engine := default_engine(engines)) is None:
         return StudySettings(program=program or DB_BENCH)
