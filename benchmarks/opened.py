@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lsmtune.engines.base import Engine
-from lsmtune.hosts.commander import Hosts
 from lsmtune.progress import Observer
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
@@ -14,14 +13,10 @@ from lsmtune.study.session import Session
 
 @contextmanager
 def open_study(
-    home: Home,
-    spec: StudySettings,
-    engine: Engine,
-    observer: Observer | None = None,
-    hosts: Hosts | None = None,
+    home: Home, spec: StudySettings, engine: Engine, observer: Observer | None = None
 ) -> Iterator[Session]:
-    """Prepare and open a study; its runs go to the hosts, if there are some."""
+    """Prepare and open a study."""
     observer = observer or Observer()
     prepared = prepare(spec, home.path, observer, engine=engine)
-    with open_session(home, prepared, observer, hosts=hosts) as study:
+    with open_session(home, prepared, observer) as study:
         yield study

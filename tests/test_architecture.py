@@ -45,7 +45,7 @@ ROOM_OF_MODULE = {
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
     "rule": "records", "simplified": "records", "rehearsal": "records", "pruning": "records",
     "study_keys": "study_keys", "host_levels": "records", "own_tables": "records",
-    "entries": "entries", "engine_traits": "records", "described": "records",
+    "entries": "entries", "engine_traits": "records",
     "store_rehearsal": "records", "progress": "progress",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""

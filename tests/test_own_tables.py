@@ -1,8 +1,5 @@
 """An engine says which keys of a study it reads, and may have a table of its own."""
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,8 +8,7 @@ import pytest
 from pydantic import Field
 
 from lsmtune.api.schema import study_schema
-from lsmtune.described import description, remember_engine
-from lsmtune.engine_traits import ENGINES, EngineTraits, OnlineTuning, checked_engine
+from lsmtune.engine_traits import ENGINES, EngineTraits, checked_engine
 from lsmtune.engines.function import function_engine
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob
@@ -124,45 +120,6 @@ def test_an_engine_that_reads_a_key_may_have_it(toy: EngineTraits) -> None:
     )  # fmt: skip
     found = made(cache="1GiB", base="b", scale="1/8")
     assert (found.cache, found.base, found.scale) == ("1GiB", "b", "1/8")
-
-
-def test_a_table_is_kept_without_its_engine() -> None:
-    spec = made(toy={"rows": 7})
-    code = (
-        "import json, sys\nfrom lsmtune.described import remember_engine\n"
-        "from lsmtune.own_tables import all_keys\nfrom lsmtune.spec import make_spec\n"
-        "kept, stored = map(json.loads, sys.argv[1:])\nremember_engine('toy', kept, 's')\n"
-        "print(json.dumps(make_spec(stored, 'here', stored=True).lasting()))\n"
-        "assert 'toy' not in all_keys()"
-    )
-    texts = [json.dumps(one) for one in (description("toy"), spec.model_dump(mode="json"))]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *texts], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert json.loads(done.stdout) == spec.lasting()
-    assert spec.lasting()["toy"] == {"rows": 7}
-
-
-ONLINE = {"workload": "readrandom", "online": {}, "knobs": "size"}
-RARE = {"workload": {"name": "fillrandom", "write_skew": 2.0}, "objective": "write_amp"}
-VERSIONS = {"workload": "fillrandom", "objective": "write_amp", "rocksdb": "9.9.3",
-            "sweep": {"factors": {"library": {"rocksdb": ["9.9.3", "10.2.1"]}}}}  # fmt: skip
-
-
-@pytest.mark.parametrize("keys", [ONLINE, RARE, VERSIONS], ids=["online", "rare", "versions"])
-def test_a_study_of_an_engine_with_more_abilities_is_read_without_the_engine(
-    toy: EngineTraits, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any]
-) -> None:
-    able = replace(
-        toy, workloads=("fillrandom", "readrandom"), metrics=("write_amp", "throughput_ops_s"),
-        lacks=frozenset(), online=OnlineTuning(), has_versions=True, uses=frozenset({"rocksdb"}),
-    )  # fmt: skip
-    monkeypatch.setitem(ENGINES, "toy", able)
-    kept, stored = description("toy"), made(**keys).model_dump(mode="json")
-    monkeypatch.delitem(ENGINES, "toy")
-    remember_engine("toy", kept, "s")
-    assert make_spec(stored, "here", stored=True).model_dump(mode="json") == stored
-    del ENGINES["toy"]
 
 
 @pytest.mark.parametrize("member", ["complete", "check", "refuses"])

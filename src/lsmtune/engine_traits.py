@@ -248,6 +248,11 @@ def usual_engine(workload: str) -> str | None:
     return next(found, None)
 
 
+def is_of_program(engine: str) -> bool:
+    """Return whether only a Python program has the engine, so that no command can run it."""
+    return engine in ENGINES and not ENGINES.is_offered(engine)
+
+
 def predicts(engine: str) -> bool:
     """Return whether the metrics of an engine are predictions; False for an unknown engine."""
     return engine in ENGINES and ENGINES[engine].predicts

@@ -61,7 +61,6 @@ class Entries(MutableMapping[str, T]):
         self._checked = checked
         self._loaded: dict[tuple[str, str], T] = {}
         self._added: dict[str, T] = {}
-        self._remembered: dict[str, T] = {}
         self._loading: set[str] = set()
 
     def __getitem__(self, name: str) -> T:
@@ -72,12 +71,10 @@ class Entries(MutableMapping[str, T]):
             return self._load_built_in(name)
         points = [point for point in _points(self._group) if point.name == name]
         if not points:
-            return self._remembered[name]
+            raise KeyError(name)
         try:
             return self._load(points[0], points)
         except ValueError as error:
-            if name in self._remembered:
-                return self._remembered[name]
             raise UserError(
                 f"{self._word}: {name!r} of the package {_package(points[0])} cannot be used: "
                 f"{error}"
@@ -88,13 +85,13 @@ class Entries(MutableMapping[str, T]):
         self._added[name] = entry
 
     def __delitem__(self, name: str) -> None:
-        """Remove an entry that was added or remembered; KeyError if there is none."""
-        del (self._added if name in self._added else self._remembered)[name]
+        """Remove an entry that was added; KeyError if there is none."""
+        del self._added[name]
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names, those of lsmtune first."""
         guests = (point.name for point in _points(self._group))
-        return iter(dict.fromkeys((*self._built_in, *guests, *self._added, *self._remembered)))
+        return iter(dict.fromkeys((*self._built_in, *guests, *self._added)))
 
     def __len__(self) -> int:
         """Return the number of names."""
@@ -102,8 +99,7 @@ class Entries(MutableMapping[str, T]):
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is an entry of this name, usable or not."""
-        own = (self._added, self._built_in, self._remembered)
-        return any(name in names for names in own) or name in list(iter(self))
+        return name in self._added or name in self._built_in or name in list(iter(self))
 
     def is_offered(self, name: str) -> bool:
         """Return whether lsmtune or an installed package has an entry of this name."""
@@ -113,10 +109,6 @@ class Entries(MutableMapping[str, T]):
         """Return name and version of the package that offers a name; None if none does."""
         points = (point for point in _points(self._group) if point.name == name)
         return next(map(_package, points), None)
-
-    def remember(self, name: str, entry: T) -> None:
-        """Keep what is known of an entry, for as long as nobody offers a usable one."""
-        self._remembered[name] = entry
 
     @property
     def built_in(self) -> Mapping[str, str]:
@@ -133,8 +125,7 @@ class Entries(MutableMapping[str, T]):
         An entry that is being imported is left out: it may ask for the names of the others.
         """
         guests = (p.name for p in _points(self._group) if p.name not in self._built_in)
-        names = dict.fromkeys((*self._added, *guests, *self._remembered))
-        yield from self._usable(names)
+        yield from self._usable(dict.fromkeys((*self._added, *guests)))
 
     def _usable(self, names: Iterable[str]) -> Iterator[T]:
         for name in names:
@@ -229,7 +220,7 @@ class Known(Mapping[str, T]):
         found: dict[str, T] = {}
         for entry in ENGINES.foreign():
             for name, thing in self._of_entry(entry):
-                found.setdefault(name, thing)  # engines that are here come before described ones
+                found.setdefault(name, thing)
         return found
 
 

@@ -17,7 +17,6 @@ from lsmtune.cli.result_lines import summary_lines
 from lsmtune.engines.myrocks.options import read_base
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.errors import UserError
-from lsmtune.report.optuna_storage import export_study
 from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
 from lsmtune.spec import catalogue_of, make_spec
@@ -68,7 +67,7 @@ def engine() -> ScriptedEngine:
     return ScriptedEngine(planted, "myrocks", OPTIONS)
 
 
-def test_families_are_searched_by_default_and_the_study_is_told(home: Home, tmp_path: Path) -> None:
+def test_families_are_searched_by_default_and_the_study_is_told(home: Home) -> None:
     assert home.study("fam").spec["knobs"] == "families"
     view = read_study(home, "fam")
     assert view.best_trial is not None
@@ -76,7 +75,6 @@ def test_families_are_searched_by_default_and_the_study_is_told(home: Home, tmp_
     assert "cf_stock" in render_page(view).replace("<wbr>", "")
     assert show_document(view)["best"]["config"]["cf_stock.block_size"]
     assert list(summary_lines(view, claim_of(view)))
-    assert export_study(home, "fam", tmp_path / "optuna.sqlite3") > 0
 
 
 def test_the_file_to_deploy_holds_what_was_tuned_alone(home: Home) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from fakes.guests import install_broken
 from lsmtune.api.consent import ask_for_home
-from lsmtune.described import Absent
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.registry import entry_of
 from lsmtune.store.database import DATABASE
@@ -90,19 +89,6 @@ def test_of_an_engine_that_cannot_be_used_all_texts_are_asked_for(
     table = {"command": ["./run", "--fast"], "deep": {"folder": "./data"}}
     found = asked(engine=engine, program="db_bench", mine=table)
     assert all(text in found for text in ("db_bench", "./run", "--fast", "./data"))
-
-
-def test_a_description_of_an_engine_says_nothing_of_what_it_starts(
-    asked: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    absent = Absent(
-        name="away", summary="", program="./theirs", workloads=("fillrandom",), package="away 1.0",
-        catalogue=entry_of("rocksdb").catalogue,
-    )  # fmt: skip
-    monkeypatch.setitem(ENGINES, "away", absent)
-    found = asked(engine="away", program="./theirs", mine={"command": "./run"})
-    assert "./theirs" in found
-    assert "./run" in found
 
 
 def test_files_of_the_user_need_no_question(tmp_path: Path) -> None:

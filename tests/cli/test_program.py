@@ -18,7 +18,7 @@ from lsmtune.cli.main import app, run
 TOPICS = ["Tune", "Understand a LOG", "Study", "Predict", "Compare", "Set up"]
 COMMANDS = [
     "tune", "show", "trials", "studies", "rename", "delete", "verify", "simplify", "report",
-    "export", "rehearse", "dashboard", "inspect", "screen", "importance", "sweep", "reproduce",
+    "export", "rehearse", "inspect", "screen", "importance", "sweep", "reproduce",
     "simulate", "compare", "doctor", "engines", "knobs", "workloads", "optimizers", "hosts",
     "worker", "schema",
 ]  # fmt: skip

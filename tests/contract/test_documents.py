@@ -45,7 +45,6 @@ READING = {
     "knobs": [["knobs"], ["knobs", "myrocks"], ["knobs", "tikv"], ["knobs", "embedded"]],
     "workloads": [["workloads"]],
     "optimizers": [["optimizers"]],
-    "dashboard": [["dashboard", "finished", "--export-only"]],
     "importance": [["importance", "--batch", "some.jsonl", "--metric", "write_amp",
                     "--repeats", "1"]],
     "compare": [["compare", "random", "genetic", "--trials", "3", "--repeats", "2",

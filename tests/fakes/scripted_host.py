@@ -21,7 +21,6 @@ from lsmtune.hosts.outbox import Outbox
 from lsmtune.hosts.scheduler import run_scheduler
 from lsmtune.hosts.task import HostResult
 from lsmtune.hosts.worker import run_worker
-from lsmtune.spec import StudySettings
 from lsmtune.system.cancelling import check_cancelled
 from lsmtune.system.host import describe_host
 from lsmtune.system.write import write_whole
@@ -44,9 +43,8 @@ def _engine(home: Path) -> Engine:
             time.sleep(0.01)
         _note(home / RAN, f"ended {spec.seed}")
         value = float(spec.settings.get("value", study_value(spec)))
-        time_s = float(os.environ.get("TEST_TIME_S", "1"))
         others = float(os.environ.get("TEST_OTHERS_PERCENT", "0"))
-        result = measured(write_amp=value * _level(home), total_s=time_s, others_cpu_percent=others)
+        result = measured(write_amp=value * _level(home), total_s=1.0, others_cpu_percent=others)
         version = os.environ.get("TEST_ENGINE", "0.0.0")
         assert result.measurement is not None
         other = result.measurement.model_copy(update={"engine_version": version})
@@ -130,11 +128,6 @@ def main(role: str, address: str, folder: str, certificates: str) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         orphan_s = float(os.environ.get("TEST_ORPHAN_S", "60"))
 
-        def engine(_: StudySettings) -> Engine:
-            if "TEST_NO_ENGINE" in os.environ:
-                raise lsmtune.UserError(os.environ["TEST_NO_ENGINE"])
-            return _engine(home)
-
         def say(text: str) -> None:
             print(text, flush=True)
 
@@ -144,7 +137,7 @@ def main(role: str, address: str, folder: str, certificates: str) -> None:
             keys and security(keys, "worker"),
             say,
             orphan_s=orphan_s,
-            make_engine=engine,
+            make_engine=lambda _: _engine(home),
         )
 
 

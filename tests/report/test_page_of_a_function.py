@@ -76,9 +76,18 @@ def test_small_print_repeats_no_value(view: StudyView) -> None:
     assert knob_value(KNOBS[1], value=True) == "true"
 
 
-def test_no_step_is_a_command_that_cannot_run_the_engine(result: Result, tmp_path: Path) -> None:
+def test_no_step_is_a_command_that_cannot_run_the_engine(
+    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LSMTUNE_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
     (step,) = (step for step in result.claim.steps if step.kind == "deploy")
-    assert step.command is not None
+    for call in (step.command, result.claim.undo):
+        assert call is not None
+        eval(call, {"lsmtune": lsmtune})  # noqa: S307 - it is ours
+    assert Path("settings.toml").read_text() == result.export()
+    assert Path("settings.toml.back").read_text() == result.export(back=True)
+    assert "lsmtune export" not in result.export() + result.page()
     del ENGINES[NAME]
     started = lsmtune.tune(
         engine=lsmtune.function_engine(
@@ -86,9 +95,9 @@ def test_no_step_is_a_command_that_cannot_run_the_engine(result: Result, tmp_pat
         ),
         trials=4, pairs=0, study="t", home=tmp_path / "home",
     )  # fmt: skip
+    (verify,) = (step for step in started.claim.steps if step.kind == "verify")
+    assert verify.command is None
+    assert "lsmtune.verify" in claim_text(started.claim).steps[0].text
     del ENGINES[NAME]
-    again = lsmtune.result("t", home=tmp_path / "home")  # only the study describes it
-    for claim in (started.claim, again.claim):
-        (verify,) = (step for step in claim.steps if step.kind == "verify")
-        assert verify.command is None
-        assert "lsmtune.verify" in claim_text(claim).steps[0].text
+    with pytest.raises(lsmtune.UserError, match="Python program"):
+        lsmtune.result("t")

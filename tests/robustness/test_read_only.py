@@ -13,8 +13,7 @@ from lsmtune.cli.main import run
 READING = [["show", "s"], ["show", "s", "--json"], ["trials", "s", "--jsonl"],
            ["report", "s", "-o", "page.html"], ["trials", "s", "--csv"]]  # fmt: skip
 WRITING = [["tune", "study.toml", "--study", "s"], ["tune", "--study", "new"], ["verify", "s"],
-           ["tune", "study.toml", "--study", "s", "--dry-run"],
-           ["dashboard", "s", "--export-only"]]  # fmt: skip
+           ["tune", "study.toml", "--study", "s", "--dry-run"]]  # fmt: skip
 
 
 @pytest.fixture

@@ -198,7 +198,7 @@ def test_damaged_pages_of_the_database_are_one_clear_error(
 
 @pytest.mark.parametrize(
     "command",
-    [["show"], ["dashboard", "--export-only"], ["report", "-o", "page.html"], ["trials"]],
+    [["show"], ["report", "-o", "page.html"], ["trials"]],
     ids=lambda command: command[0],
 )
 def test_a_stored_name_that_is_a_path_is_refused(

@@ -12,8 +12,7 @@ from lsmtune.engines.function import function_engine
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.workloads import WORKLOADS, Benchmark, Definition, Parameters, Records, Workload
-from lsmtune.workloads.described import DescribedWorkload, described
+from lsmtune.workloads import WORKLOADS, Definition, Parameters, Records
 
 
 class QueueParameters(Parameters):
@@ -74,19 +73,6 @@ def test_a_parameter_that_is_not_set_is_not_part_of_the_identity() -> None:
     assert (
         queue(depth=9).workload.model_copy(update={"num": 2000}).own == queue(depth=9).workload.own
     )
-
-
-def test_a_described_workload_has_the_same_json() -> None:
-    load = queue(depth=9).workload
-    kept = described(Queue)
-    assert isinstance(kept, DescribedWorkload)
-    definition = DescribedWorkload.model_validate_json(kept.model_dump_json()).definition()
-    entry = ENGINES["queues"]
-    ENGINES["queues"] = replace(entry, workloads=(definition,))
-    again = Workload.model_validate_json(load.model_dump_json())
-    assert again.model_dump_json() == load.model_dump_json()
-    assert again.definition.measured_kinds == ("write",)
-    assert described(Benchmark) == "benchmark"
 
 
 def test_a_workload_belongs_to_its_engine() -> None:

@@ -27,7 +27,7 @@ from lsmtune.analysis.trial_views import changes_between, knobs_of, trial_views
 from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
 from lsmtune.analysis.verification_views import verifications_of
 from lsmtune.analysis.windows import windows_of
-from lsmtune.described import is_of_program
+from lsmtune.engine_traits import is_of_program
 from lsmtune.errors import Argument, UserError
 from lsmtune.knobs import existing
 from lsmtune.knobs.existing import StoreChange
@@ -66,6 +66,7 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
     best = _best(spec, history, trial)
     number = best.trial.number if best else None
     best_trial = None if best is None else _with_deployed(spaces, _judged(best, views))
+    in_program = is_of_program(spec.engine)
     is_interrupted = not (no_search or history.verifications) and _is_interrupted(study, history)
     return StudyView(
         name=study.name,
@@ -95,15 +96,13 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         simplification=simplification_of(
             history,
             number if trial is None else None,
-            None
-            if is_of_program(spec.engine)
-            else f"lsmtune simplify {quote(study.name)}{home_flag(home.path)}",
+            None if in_program else f"lsmtune simplify {quote(study.name)}{home_flag(home.path)}",
         ),
         trades=() if no_search else trades(history, best),
         undecided=_undecided(best, history) if trial is None else (),
         nearest=None if best or no_search else _nearest(views, history),
         verified=tuple(history.verdicts),
-        home_flag=home_flag(home.path),
+        home_flag="" if in_program else home_flag(home.path),
         picked=trial is not None,
         no_search=no_search,
         ended=study.ended,

@@ -9,7 +9,7 @@ from typing import Literal
 
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.study_view import COMPARISON, ONLINE, StudyView
-from lsmtune.described import is_of_program
+from lsmtune.engine_traits import is_of_program
 from lsmtune.spec import MIN_PAIRS
 from lsmtune.trials import Role, Status
 from lsmtune.units import parse_scale
@@ -110,7 +110,10 @@ def _reading(view: StudyView) -> Step:
     """Return how to see the result of a study that does not search."""
     study = quote(view.name)
     if view.no_search == "screening":
-        return Step("read_screening", f"lsmtune importance {study}")
+        call = f"lsmtune.importance({view.name!r})"
+        return Step(
+            "read_screening", call if is_of_program(view.engine) else f"lsmtune importance {study}"
+        )
     if view.no_search == COMPARISON:
         return Step("read_upgrade", view.continuing)
     if view.no_search == ONLINE:
@@ -190,4 +193,4 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
     else:
         yield from _after_no_gain(view, failed=failed, other=other)
     if len(view.front) > 1 and not view.picked:
-        yield Step("pick", export_command(view.name, view.engine, to_file=False) + " --trial N")
+        yield Step("pick", export_command(view.name, view.engine, to_file=False, trial="N"))

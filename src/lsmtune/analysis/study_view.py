@@ -175,7 +175,7 @@ class StudyView:
     `best_within_limits` is the config with the best objective that keeps all limits, also in
     its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
     the numbers of all trials with a verification. `home_flag` names the folder of
-    the study in a command, see `home_flag` of deploy.py.
+    the study in a command, see `home_flag` of deploy.py; "" if only a program has the engine.
     `no_search` describes a study without a winner: a screening, an experiment, COMPARISON, ONLINE.
     `verifications` are those of `best`: the newest of each scale and rate, newest first. `front`
     has the Pareto-optimal trials of several objectives, with medians. `trials` are in the order of

@@ -87,7 +87,7 @@ def _started(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_usable(engine: object) -> bool:
-    """Return whether this process has the entry of an engine, and not only a description of it."""
+    """Return whether this process has the engine, and can use its package."""
     try:
         return isinstance(engine, str) and isinstance(ENGINES.get(engine), EngineEntry)
     except UserError:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.checks import Check, CheckContext
@@ -87,14 +86,12 @@ def calibrate(program: str | None, home_path: Path, observer: Observer | None = 
     return Check("calibration", True, detail)
 
 
-def usual_rocksdb(program: str | None, **keys: Any) -> StudySettings:
-    """Return settings with these keys and the db_bench that the user named, else with the RocksDB
-    of a new study.
-    """
+def usual_rocksdb(program: str | None) -> StudySettings:
+    """Return settings with the db_bench that the user named, else the RocksDB of a new study."""
     engines = installed_engines(engines_folder()) if program is None and has_driver() else []
     if (engine := default_engine(engines)) is None:
-        return StudySettings(program=program or DB_BENCH, **keys)
-    return StudySettings(rocksdb=engine.record.version, **keys)
+        return StudySettings(program=program or DB_BENCH)
+    return StudySettings(rocksdb=engine.record.version)
 
 
 def _guests() -> list[Check]:

@@ -1,83 +1,57 @@
-"""Checks of the hosts of a scheduler: whether they are equal, and give equal results."""
+"""The hosts of a scheduler beside each other: what each one has, and what differs."""
 
+import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from lsmtune import __version__
 from lsmtune.api.doctor import usual_rocksdb
 from lsmtune.engines.checks import Check
-from lsmtune.engines.registry import engine_of
-from lsmtune.engines.rocksdb.checks import INSTALL
-from lsmtune.errors import LsmtuneError
-from lsmtune.hosts.commander import Hosts
-from lsmtune.hosts.compare import compare_hosts, this_machine
+from lsmtune.engines.libraries.installed import library_hashes
 from lsmtune.hosts.connect import connect
 from lsmtune.hosts.extra import need_extra, silence_dask
 from lsmtune.hosts.scheduler import differing_settings
-from lsmtune.hosts.task import CLOCK_S, SET_CLOCKS, HostInfo
+from lsmtune.hosts.task import CLOCK_S, SET_CLOCKS, HostInfo, short_hash
 from lsmtune.progress import Observer
-from lsmtune.spec import StudySettings
 from lsmtune.study.host_jobs import name_of
-from lsmtune.study.host_pairs import (
-    KNOB,
-    MOST_DIFFERENCE,
-    TIME,
-    Deviation,
-    HostPair,
-    PairPlan,
-    deviations,
-    of_median,
-    run_pairs,
-)
-from lsmtune.system.workdir import scratch
-from lsmtune.workloads import Workload
+from lsmtune.system.host import describe_host
+from lsmtune.units import format_bytes
 
-__all__ = ["HostPair"]
-
-_RECORDS = 200_000
+LISTED = ("lsmtune", "RocksDB", "CPU", "cores", "memory")
+"""Facts that a list of hosts shows."""
+_SAME = "install the same version on all hosts and on this machine"
+_EQUAL = "use equal machines: others may prefer other options"
+_FIXES = {
+    "lsmtune": _SAME,
+    "RocksDB": "run `lsmtune engines install rocksdb@{rocksdb}` on all hosts and on this machine",
+    "Dask": _SAME,
+    "Python": _SAME,
+    **dict.fromkeys(("CPU", "cores", "memory", "disk", "file system"), _EQUAL),
+    "kernel": "install the same kernel on all hosts",
+}
+"""What to do about a difference, for each fact."""
+_MUST_MATCH = ("lsmtune", "RocksDB")
+"""Runs of hosts that differ in these facts cannot be compared."""
+_ALSO_HERE = (*_MUST_MATCH, "Dask", "Python")
+"""Facts that this machine should have in common with the hosts. It runs no trials."""
+_HERE = "this machine"
+_MEMORY_TOLERANCE = 1.1
+"""Equal machines may have slightly different memory: firmware takes some of it."""
+_MOST_NAMED = 3
+"""Of a larger group of hosts, only the number is told."""
+_UNKNOWN = "unknown"
 _LOOK = "see `lsmtune hosts list`, and the output of `lsmtune worker` on this host"
-_LATER = "run this command again when the study has ended"
-_QUIET = "stop other programs on the host, then run this command again"
-_SLOW = (
-    "look for other programs on the host, a slower disk or a lower CPU clock, then run this "
-    "command again; do not tune on hosts that stay different"
-)
 
 
 @dataclass(frozen=True, slots=True)
 class HostsChecked:
-    """The checks of hosts, the runs of each host, and its time / the median of all hosts.
-
-    `values` are the sizes of the memtable in both runs, in bytes.
-    """
+    """The checks of hosts, the hosts, and the facts of each host and of this machine by name."""
 
     checks: list[Check]
-    pairs: list[HostPair] = field(default_factory=list)
-    values: tuple[int, int] = (0, 0)
-
-    @property
-    def of_median(self) -> dict[str, float]:
-        """Each host's time of the baseline / the median of all hosts."""
-        return of_median(self.pairs)
-
-    def documents(self) -> list[dict[str, Any]]:
-        """The runs of each host as JSON."""
-        return [self._document(pair) for pair in self.pairs]
-
-    def _document(self, pair: HostPair) -> dict[str, Any]:
-        base, config = (*map(asdict, pair.runs), None, None)[:2]
-        return {
-            "host": pair.host,
-            "base": base,
-            "config": config,
-            "time_ratio": pair.time_ratio,
-            "write_amp_ratio": pair.write_amp_ratio,
-            "of_median": self.of_median.get(pair.host),
-            "busy": pair.is_busy,
-            "problem": pair.problem,
-        }
+    hosts: list[HostInfo] = field(default_factory=list)
+    facts: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def doctor_hosts(
@@ -88,11 +62,10 @@ def doctor_hosts(
     program: str | None = None,
     observer: Observer | None = None,
 ) -> HostsChecked:
-    """Compare the hosts of a scheduler with each other and with this machine. Nothing is stored.
+    """Compare the hosts of a scheduler with each other and with this machine. Nothing runs there.
 
-    Each host that no study uses runs the baseline and one config, for a few seconds. `program` is
-    the db_bench that the user named, if any. UserError if the address is not safe or the scheduler
-    refuses the certificate; LsmtuneError if no scheduler answers.
+    `program` is the db_bench that the user named, if any. UserError if the address is not safe or
+    the scheduler refuses the certificate; LsmtuneError if no scheduler answers.
     """
     need_extra()
     silence_dask()
@@ -100,21 +73,78 @@ def doctor_hosts(
     with connect(scheduler, certificates, insecure=insecure) as hosts:
         for warning in hosts.warnings:
             watch.remark(warning)
-        with watch.working("checking the hosts") as show:
-            infos = hosts.hosts()
-            if not infos:
-                fix = f"run `lsmtune worker {scheduler}` on each host"
-                return HostsChecked([Check("hosts", False, "no host is connected", fix)])
-            spec = usual_rocksdb(program, workload=Workload(num=_RECORDS), knobs=KNOB)
-            found = HostsChecked([*_state_checks(hosts, infos), *_fact_checks(infos, spec.rocksdb)])
-            usable = {name_of(info): info for info in infos if info.problem is None}
-            if not usable:
-                return found
-            show(f"running twice on each of {len(usable)} hosts")
-            return _with_pairs(found, hosts, usable, spec)
+        with watch.working("checking the hosts"):
+            infos, settings = hosts.hosts(), differing_settings(hosts.client)
+    if not infos:
+        fix = f"run `lsmtune worker {scheduler}` on each host"
+        return HostsChecked([Check("hosts", False, "no host is connected", fix)])
+    rocksdb, here = usual_rocksdb(program).rocksdb, this_machine()
+    named = {_name(info): info for info in infos}
+    checks = [*_state_checks(infos, settings), *differences(named, here, rocksdb)]
+    facts = {name: facts_of(info, rocksdb) for name, info in {**named, _HERE: here}.items()}
+    return HostsChecked(checks, infos, facts)
 
 
-def _state_checks(hosts: Hosts, infos: Sequence[HostInfo]) -> Iterator[Check]:
+def this_machine() -> HostInfo:
+    """Return the facts of this machine, without a disk: its trials run on the hosts."""
+    return HostInfo(
+        node=platform.node(),
+        lsmtune=__version__,
+        dask=version("distributed"),
+        python=platform.python_version(),
+        facts=describe_host(),
+        libraries=library_hashes(),
+    )
+
+
+def facts_of(info: HostInfo, rocksdb: str | None) -> dict[str, str]:
+    """Return what is known of a host, as texts by name.
+
+    `rocksdb` is the version that a study of this machine runs; None if it runs no library.
+    """
+    found = {"lsmtune": info.lsmtune, "Dask": info.dask, "Python": info.python}
+    if info.facts is not None:
+        if rocksdb is not None:
+            library = info.libraries.get(rocksdb)
+            state = "not installed" if library is None else f"SHA-256 {short_hash(library)}"
+            found["RocksDB"] = f"{rocksdb}, {state}"
+        found["CPU"] = info.facts.cpu_model or _UNKNOWN
+        found["cores"] = str(info.facts.usable_cpus)
+        found["memory"] = format_bytes(info.facts.memory_bytes)
+        found["kernel"] = info.facts.kernel
+    if (disk := info.storage) is not None:
+        kind = {None: _UNKNOWN, True: "rotating disk", False: "SSD"}[disk.rotational]
+        found["disk"] = kind if disk.model is None else f"{kind}, {disk.model}"
+        found["file system"] = disk.fs_type or _UNKNOWN
+    return {name: text for name, text in found.items() if text}
+
+
+def differences(
+    hosts: Mapping[str, HostInfo], here: HostInfo, rocksdb: str | None
+) -> Iterator[Check]:
+    """Yield a check for each fact in which the hosts, by their names, differ, and one for the rest.
+
+    A host and this machine must have the same software only.
+    """
+    facts = {name: facts_of(info, rocksdb) for name, info in hosts.items()}
+    own = {_HERE: facts_of(here, rocksdb)}
+    sizes = [info.facts.memory_bytes for info in hosts.values() if info.facts is not None]
+    alike, equal = bool(sizes) and max(sizes) <= _MEMORY_TOLERANCE * min(sizes), list[str]()
+    for name, fix in _FIXES.items():
+        groups: dict[str, list[str]] = {}
+        for host, found in (facts | own if name in _ALSO_HERE else facts).items():
+            if name in found:
+                groups.setdefault(found[name], []).append(host)
+        if len(groups) == 1 or (name == "memory" and alike):
+            equal.append(name)
+        elif groups:
+            text = "; ".join(f"{_named(names)}: {value}" for value, names in groups.items())
+            yield Check(name, name not in _MUST_MATCH, text, fix.format(rocksdb=rocksdb))
+    if len(facts) > 1:
+        yield Check("the same", True, ", ".join(equal))
+
+
+def _state_checks(infos: Sequence[HostInfo], settings: Sequence[str]) -> Iterator[Check]:
     """Check that hosts can be used, the settings of their scheduler, and their clocks."""
     usable = [info for info in infos if info.problem is None]
     if usable:
@@ -122,8 +152,9 @@ def _state_checks(hosts: Hosts, infos: Sequence[HostInfo]) -> Iterator[Check]:
     for info in infos:
         # Another version of lsmtune is a fact of its own.
         if info.problem is not None and info.lsmtune in ("", __version__):
-            yield _problem(f"host {_name(info)}", info.problem)
-    for each in differing_settings(hosts.client):
+            detail, _, fix = info.problem.strip().splitlines()[-1].partition("; ")
+            yield Check(f"host {_name(info)}", False, detail, fix or _LOOK)
+    for each in settings:
         yield Check("scheduler", True, each, "start it with `lsmtune hosts start`")
     off = [f"{name_of(info)}: {info.clock_text}" for info in usable if info.clock_text]
     if off:
@@ -132,69 +163,8 @@ def _state_checks(hosts: Hosts, infos: Sequence[HostInfo]) -> Iterator[Check]:
         yield Check("clocks", True, f"all within {CLOCK_S:g} s of this machine's clock")
 
 
-def _fact_checks(infos: Sequence[HostInfo], rocksdb: str | None) -> Iterator[Check]:
-    by_name = {_name(info): info for info in infos}
-    for fact in compare_hosts(by_name, this_machine(), rocksdb):
-        is_wrong = fact.differs and fact.must_match
-        yield Check(fact.name, not is_wrong, fact.text, fact.fix if fact.differs else None)
-
-
-def _with_pairs(
-    found: HostsChecked, hosts: Hosts, usable: Mapping[str, HostInfo], spec: StudySettings
-) -> HostsChecked:
-    """Run on the hosts; without a RocksDB here, say so instead."""
-    try:
-        with scratch() as folder:
-            plan = PairPlan(spec, engine_of(spec), folder)
-    except LsmtuneError as error:
-        check = _problem("this machine", error.message.with_flags(), INSTALL)
-        return HostsChecked([*found.checks, check])
-    pairs = run_pairs(hosts, usable, plan)
-    return HostsChecked([*found.checks, *_pair_checks(pairs)], pairs, plan.values)
-
-
-def _pair_checks(pairs: Sequence[HostPair]) -> Iterator[Check]:
-    """Check that hosts ran both runs, and that their figures are near the median of all hosts."""
-    different = deviations(pairs)
-    for pair in pairs:
-        yield from _of_host(pair, [each for each in different if each.host == pair.host])
-    done = [pair.host for pair in pairs if pair.is_complete]
-    fine = set(done) - {each.host for each in different}
-    if len(done) > 1:
-        share = f"{100 * MOST_DIFFERENCE:.0f} % of the median"
-        note = None if len(fine) == len(done) else "see the rows above"
-        text = f"{len(fine)} of {len(done)} hosts are within {share}"
-        yield Check("equal runs", True, text, note)
-
-
-def _of_host(pair: HostPair, different: Sequence[Deviation]) -> Iterator[Check]:
-    """Check the runs of one host; nothing if there is nothing to say."""
-    name = f"host {pair.host}"
-    if pair.is_busy:
-        yield Check(name, True, f"{pair.problem}, so nothing else ran there", _LATER)
-    elif pair.problem is not None:
-        yield _problem(name, pair.problem)
-    else:
-        found = [
-            f"{each.what} {_figure(each.what, each.value)} (median of all hosts: "
-            f"{_figure(each.what, each.usual)})"
-            for each in different
-        ]
-        disturbed = [run.disturbance for run in pair.runs if run.disturbance is not None]
-        if found or disturbed:
-            text = "; ".join([*found, *disturbed[:1]])
-            yield Check(name, True, text, _QUIET if disturbed else _SLOW)
-
-
-def _figure(what: str, value: float) -> str:
-    return f"{value:.2f} s" if what == TIME else f"{value:.2f}"
-
-
-def _problem(name: str, problem: str, otherwise: str = _LOOK) -> Check:
-    """Return the check of a host that fails: what it reports, and what to do if it says so."""
-    last_line = problem.strip().splitlines()[-1]  # that of a traceback
-    detail, _, fix = last_line.partition("; ")
-    return Check(name, False, detail, fix or otherwise)
+def _named(hosts: Sequence[str]) -> str:
+    return ", ".join(hosts) if len(hosts) <= _MOST_NAMED else f"{len(hosts)} hosts"
 
 
 def _name(info: HostInfo) -> str:

@@ -230,9 +230,9 @@ class _Exporter:
         view = self._view
         picked = view.best_trial.number if view.picked and view.best_trial else None
         command = export_command(
-            view.name, view.engine, form=form, trial=picked, back=back, to_file=to_file
+            view.name, view.engine, form=form, trial=picked, back=back, to_file=to_file, base=base
         )
-        return command + (f" --base {base}" if base else "") + view.home_flag
+        return command + view.home_flag
 
     def _full_size(self, config: Config) -> Settings:
         return rescaled(self._spaces, config, Fraction(1))

@@ -11,6 +11,7 @@ from lsmtune.api.resolve import Resolved
 from lsmtune.api.results import Finished, write_results
 from lsmtune.api.run_time import rest_text
 from lsmtune.api.study_result import result_of
+from lsmtune.engine_traits import is_of_program
 from lsmtune.errors import Message, UserError
 from lsmtune.progress import Observer
 from lsmtune.report.text.baseline_text import (
@@ -21,6 +22,7 @@ from lsmtune.report.text.baseline_text import (
 )
 from lsmtune.report.text.plan_text import measure_facts
 from lsmtune.report.text.words import counted
+from lsmtune.spec import StudySettings
 from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
@@ -141,7 +143,7 @@ def _check_searches(resolved: Resolved) -> None:
 def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, verbose: bool) -> None:
     """Say what is known before the first run: earlier runs, the system, the baseline."""
     spec, done = study.spec, study.trials()
-    observer.remark(_done_text(spec.name, done) if done else _new_text(spec.name, study.home.path))
+    observer.remark(_done_text(spec.name, done) if done else _new_text(spec, study.home.path))
     if done:
         for remark in system_notes(study.stored, spec, describe_host()):
             observer.remark(remark)
@@ -152,9 +154,10 @@ def _remark_start(study: Session, prepared: Prepared, observer: Observer, *, ver
         observer.remark(Message("baseline: ", remark))
 
 
-def _new_text(name: str, home: Path) -> str:
-    """Return the name of a new study, and the command that shows how far it is."""
-    return f"study {name!r}: starts now; `lsmtune show {quote(name)}{home_flag(home)}` shows it"
+def _new_text(spec: StudySettings, home: Path) -> str:
+    """Return the name of a new study, and the command that shows how far it is, if one can."""
+    text, command = f"study {spec.name!r}: starts now", f"lsmtune show {quote(spec.name)}"
+    return text if is_of_program(spec.engine) else f"{text}; `{command}{home_flag(home)}` shows it"
 
 
 def _done_text(name: str, trials: Sequence[StoredTrial]) -> str:

@@ -13,7 +13,6 @@ COMMANDS: dict[str, dict[str, tuple[str | None, str]]] = {
         "report": ("report", "Write an HTML page about one or several studies."),
         "export": ("export", "Write the file to deploy, or the file that undoes the change."),
         "rehearse": ("rehearse", "Try the file to deploy, and its undo, on a copy of your store."),
-        "dashboard": ("dashboard", "Write a study for Optuna's dashboard."),
     },
     "Understand a LOG": {"inspect": ("inspect", "Report what slows a store down, from its LOG.")},
     "Study": {

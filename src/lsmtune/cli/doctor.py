@@ -27,7 +27,7 @@ def doctor(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Check instead that the hosts of this scheduler, tls://IP:8786, are equal [none].",
+            help="List and compare the hosts of this scheduler, tls://IP:8786, instead [none].",
         ),
     ] = None,
     certificates: Certificates = None,
@@ -37,8 +37,8 @@ def doctor(
     """Check what tuning needs: RocksDB, disk space, open files, a quiet machine.
 
     An installed version of RocksDB or db_bench is enough. MyRocks, the embedded
-    stores and go-ycsb are optional. With --hosts, each host runs the baseline and one
-    config, for up to a minute. The exit code is 1 if a check fails.
+    stores and go-ycsb are optional. With --hosts, the command lists
+    hosts and says what differs; nothing runs there. The exit code is 1 if a check fails.
     """
     from lsmtune.api import doctor as api
     from lsmtune.cli.progress import TerminalObserver
@@ -60,8 +60,10 @@ def doctor(
         checks = found.checks
     ok = all(check.ok for check in checks)
     if as_json:
-        rest = {} if found is None else {"hosts": found.documents()}
-        print_json({"ok": ok, "checks": [check.document() for check in checks], **rest})
+        document = {"ok": ok, "checks": [check.document() for check in checks]}
+        if found is not None:
+            document["hosts"] = [host.document() for host in found.hosts]
+        print_json(document)
     else:
         say_all(check_lines(checks) if found is None else host_lines(found))
     if not ok:
@@ -79,10 +81,11 @@ def check_lines(checks: "Sequence[Check]", subject: str = "here") -> Iterator[st
 
 
 def host_lines(found: "HostsChecked") -> Iterator[str]:
-    """Give the runs of the hosts as a table, then the checks."""
-    from lsmtune.report.text.check_text import PAIR_HEADS, pair_note, pair_rows
+    """Give a row per host, and the checks."""
+    from lsmtune.api.doctor_hosts import LISTED
 
-    if rows := pair_rows(found.pairs, found.of_median):
-        columns = [Column("host"), *(Column(h, right=True, drop=d) for h, d in PAIR_HEADS.items())]
-        yield from (*table_lines(columns, rows), *paragraph(pair_note(found.values)), "")
+    if found.facts:
+        columns = [Column("host"), *(Column(name, at_least=5) for name in LISTED)]
+        rows = [(host, *(one.get(n, "") for n in LISTED)) for host, one in found.facts.items()]
+        yield from (*table_lines(columns, rows), "")
     yield from check_lines(found.checks, "on these hosts")

@@ -125,7 +125,7 @@ def _list(address: str, certificates: Path | None, *, insecure: bool, as_json: b
 def _document(found: "HostList") -> dict[str, Any]:
     return {
         "scheduler": found.address,
-        "hosts": [info.model_dump(mode="json", exclude={"now_s"}) for info in found.hosts],
+        "hosts": [info.document() for info in found.hosts],
         "warnings": list(found.warnings),
         "differing_settings": found.differing,
     }

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 
-from lsmtune.described import Absent
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
 from lsmtune.engines.entry import EngineEntry, checked_entry
-from lsmtune.engines.exports import TOML, ExportFormat
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings
 from lsmtune.tables import EngineSettings
@@ -34,29 +32,9 @@ def engine_of(spec: StudySettings) -> Engine:
 def entry_of(name: EngineName) -> EngineEntry:
     """Return the entry of an engine that lsmtune knows; UserError if its package is unusable."""
     found = ENGINES[name]
-    if isinstance(found, Absent):
-        raise UserError(f"engine: {name!r} cannot run: {_missing(found)}")
     if not isinstance(found, EngineEntry):
         raise UserError(f"engine: {name!r} is no EngineEntry, so it makes no engine")
     return found
-
-
-def _missing(absent: Absent) -> str:
-    """Return what an engine needs to run that only a study describes."""
-    if absent.package is None:
-        return "it is an engine of a program; run the study from the program that has it"
-    for guest in ENGINES.guests():
-        if guest.name == absent.name and guest.problem is not None:
-            return f"the package {guest.package} cannot be used: {guest.problem}"
-    return f"it is from the package {absent.package}; install this package"
-
-
-def exports_of(name: EngineName) -> tuple[ExportFormat, ...]:
-    """Return the formats of exported files; the general one if only a study describes the engine.
-
-    UserError if the package of the engine is unusable.
-    """
-    return (TOML,) if isinstance(ENGINES[name], Absent) else entry_of(name).exports
 
 
 def usable_entries() -> Iterator[EngineEntry]:

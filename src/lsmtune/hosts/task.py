@@ -19,8 +19,14 @@ CLOCK_S = 5.0
 """Clocks that differ by less are not remarked: a slow answer can look like that."""
 SET_CLOCKS = "set the clocks, for example with NTP"
 """Advice about a clock that is off."""
+_HASH_DIGITS = 8
 ZIPPED = ".gz"
 """Suffix of a file that a home stores as it is, because it is compressed already."""
+
+
+def short_hash(sha256: str) -> str:
+    """Return the first digits of a SHA-256, which tell two libraries apart."""
+    return sha256[:_HASH_DIGITS]
 
 
 class HostTask(BaseModel):
@@ -136,6 +142,10 @@ class HostInfo(BaseModel):
     commander: str | None = None
     kept: dict[str, tuple[str, ...]] = {}
     problem: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The host as JSON."""
+        return self.model_dump(mode="json", exclude={"now_s"})
 
     @property
     def work(self) -> str:

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from lsmtune.described import remember_engine
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
@@ -54,14 +53,18 @@ class StoredStudy:
     @property
     def settings(self) -> StudySettings:
         """The checked settings; UserError if they are damaged, or if the engine is not known."""
-        if (kept := self.engine.get("described")) is not None:
-            remember_engine(self.engine_name, kept, self.name)
         if self.engine_name not in ENGINES:
-            raise UserError(
-                f"study {self.name!r}: the engine {self.engine_name!r} is not known; install the "
-                "package that has this engine"
-            )
+            raise UserError(f"study {self.name!r}: {self._missing_engine()}")
         return make_spec(self.spec, f"settings of study {self.name!r}", stored=True)
+
+    def _missing_engine(self) -> str:
+        """Return what to do about an engine that this process does not have."""
+        engine, kept = f"the engine {self.engine_name!r}", self.engine.get("described")
+        if not isinstance(kept, dict):
+            return f"{engine} is not known; install the package that has this engine"
+        if kept.get("package") is None:
+            return f"{engine} is of a Python program; read the study in this program"
+        return f"{engine} is of the package {kept['package']!r}; install this package"
 
     @property
     def engine_name(self) -> str:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from lsmtune.engine_traits import has_versions
-from lsmtune.hosts.compare import short_hash
-from lsmtune.hosts.task import HostInfo, HostResult
+from lsmtune.hosts.task import HostInfo, HostResult, short_hash
 from lsmtune.store.open_runs import LostRun, OpenRun, Rerun, run_of
 from lsmtune.store.records import Asked, StoredStudy, StoredTrial, now_text
 from lsmtune.study.runner import REPEATS, Task

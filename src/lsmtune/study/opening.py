@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from lsmtune.described import description
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Borrowed, Engine, EngineFacts, OwnBase
 from lsmtune.engines.read_base import read_base
@@ -40,7 +39,7 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy
 from lsmtune.study.earlier import check_earlier
 from lsmtune.study.online import check_objective
-from lsmtune.study.same_system import check_same_system
+from lsmtune.study.same_system import check_same_system, foreign_engine
 from lsmtune.study.session import Session
 from lsmtune.study.sweep import plan
 from lsmtune.system.host import describe_host, describe_storage, usable_cores
@@ -87,7 +86,7 @@ class Prepared:
                 if one.origin is not None
             },
             "base": self.ground.base.model_dump(mode="json"),
-            **({} if (kept := description(self.spec.engine)) is None else {"described": kept}),
+            **({} if (kept := foreign_engine(self.spec.engine)) is None else {"described": kept}),
         }
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from lsmtune.described import description
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import Argument, UserError
@@ -16,6 +15,22 @@ from lsmtune.units import format_bytes
 _MEMORY_TOLERANCE = 0.1
 _FOR_READERS = ("area", "trade", "risk", "meaning", "label", "group", "shown")
 """Fields of knobs and metrics that change no result."""
+
+
+def foreign_engine(engine: str) -> dict[str, Any] | None:
+    """Return package, knobs and metrics of an engine as a study stores them, as JSON.
+
+    None for an engine of lsmtune. The package is None if only a Python program has the engine.
+    """
+    if engine in ENGINES.built_in:
+        return None
+    entry = ENGINES[engine]
+    knobs = [one.model_dump(mode="json", exclude_defaults=True) for one in entry.catalogue().knobs]
+    metrics = [
+        one if isinstance(one, str) else {k: v for k, v in asdict(one).items() if k != "formula"}
+        for one in entry.metrics or ()
+    ]
+    return {"package": ENGINES.package(engine), "knobs": knobs, "metrics": metrics}
 
 
 def check_same_system(
@@ -91,7 +106,7 @@ def _differing(
 
 def _other_engine(stored: StoredStudy, spec: StudySettings) -> Iterator[tuple[str, str, str]]:
     """Yield the knobs and metrics that an engine of another package or program has changed."""
-    then, now = stored.engine.get("described"), description(spec.engine)
+    then, now = stored.engine.get("described"), foreign_engine(spec.engine)
     if then is None or now is None:
         return
     for key, word in (("knobs", "knob"), ("metrics", "metric")):

@@ -1,16 +1,7 @@
-"""The checks of `lsmtune doctor` in words, and the runs of hosts as rows of a table."""
+"""The checks of `lsmtune doctor` in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
-
-from lsmtune.study.host_pairs import KNOB, HostPair
-from lsmtune.units import format_bytes
-
-PAIR_HEADS = {
-    "of median": 0, "base s": 0, "config s": 0, "ratio": 0, "base WA": 2, "config WA": 1,
-    "ratio WA": 0,
-}  # fmt: skip
-"""Heads of the numbers in `pair_rows`. A narrow table leaves out the largest numbers first."""
 
 
 class Checked(Protocol):
@@ -61,34 +52,3 @@ def verdict_text(checks: Sequence[Checked], where: str) -> str:
     if warned:
         text += f" Look at the notes: {', '.join(warned)}."
     return text + (f" Not installed (optional): {', '.join(absent)}." if absent else "")
-
-
-def pair_rows(pairs: Sequence[HostPair], of_median: Mapping[str, float]) -> list[tuple[str, ...]]:
-    """Return a row per host that ran.
-
-    Its cells: the host, its time / the median, then time and write amplification, each of the
-    baseline, of the config, and as the ratio config / baseline.
-    """
-    return [
-        (
-            pair.host, _number(of_median.get(pair.host)),
-            *(_number(run.time_s) for run in pair.runs), _number(pair.time_ratio),
-            *(_number(run.write_amp) for run in pair.runs), _number(pair.write_amp_ratio),
-        )
-        for pair in pairs
-        if pair.is_complete
-    ]  # fmt: skip
-
-
-def pair_note(values: tuple[int, int]) -> str:
-    """Return what the columns of the table of hosts are."""
-    base, config = map(format_bytes, values)
-    return (
-        f"base: the baseline ({KNOB} = {base}); config: {KNOB} = {config}; s: load + settle time; "
-        "WA: write amplification; ratio: config / base; of median: base s / the median of all "
-        "hosts."
-    )
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.steps import Step, StepKind
-from lsmtune.described import is_of_program
+from lsmtune.engine_traits import is_of_program
 from lsmtune.report.text.words import quantity
 from lsmtune.units import format_duration
 
@@ -60,6 +60,7 @@ _IN_PROGRAM: dict[StepKind, str] = {
     "verify_larger": _VERIFY,
     "verify_full_size": _VERIFY,
     "verify_other": _VERIFY.replace("{trial}", "{other}"),
+    "deploy": "Write the file to deploy, in the program that has the engine:",
     "own_rate": "The rate is not yours. Give your operations per second as `rate` in a new study.",
     "search_more": "To test more configs, run the program that has the engine again, with a larger "
     "value of `trials`.",
