@@ -189,7 +189,7 @@ def test_constraint_that_the_repeats_of_a_finalist_break_is_named(case: Case) ->
     assert [found.kind for found in claim.steps] == ["accept_trade", "keep_baseline"]
     rows = {row.metric.name: row for row in claim.rows}
     assert rows["live_sst_bytes"].winner == 15.3
-    assert [c.state for c in rows["live_sst_bytes"].constraints] == ["broken"]
+    assert [c.state for c in rows["live_sst_bytes"].limits] == ["broken"]
     shown = show_document(view)["claim"]
     assert (shown["nearest"]["trial"], shown["nearest"]["runs"]) == (number, 3)
 

@@ -25,6 +25,7 @@ from sample import (
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.study_view import COMPARISON, ONLINE, Nearest, StudyView, TrialView
 from lsmtune.cli.result_lines import summary_lines
+from lsmtune.limits import parse_limit
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.recipes.base import Asked
@@ -71,12 +72,12 @@ def test_gain_has_a_row_per_metric_with_interval_and_constraint() -> None:
         "get_data_blocks", "get_missing_data_blocks", "scan_sorted_runs", "sustained_ops_s",
     ]  # fmt: skip
     amp = rows["write_amp"]
-    assert (amp.role, amp.side, amp.constraints) == ("objective", "better", ())
+    assert (amp.role, amp.side, amp.limits) == ("objective", "better", ())
     assert amp.baseline
     assert amp.winner
     assert amp.interval
     assert amp.winner / amp.baseline == pytest.approx(amp.interval.median, rel=0.02)
-    [check] = rows["live_sst_bytes"].constraints
+    [check] = rows["live_sst_bytes"].limits
     assert (str(check.limit), check.state) == ("live_sst_bytes <= 1.1 * base", "kept")
     assert check.value == pytest.approx(0.944, abs=0.001)
     assert claim.alternative is None
@@ -182,7 +183,7 @@ def test_absolute_constraint_has_its_value_in_the_metrics_unit() -> None:
     claim = claim_of(verified_view(pairs(), objective))
     [check] = claim.failed
     assert check.value == pytest.approx(661, rel=0.05)
-    row = next(row for row in claim.rows if row.constraints)
+    row = next(row for row in claim.rows if row.limits)
     assert "500 µs" in metric_cells(row)[-1]
 
 
@@ -253,7 +254,8 @@ def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> N
 def nearest(found: TrialView, state: State) -> Nearest:
     """The trial with one constraint, in that state at twice the baseline's value."""
     use = {"kept": 0.9, "broken": 2 / 1.1, "undecided": 1.02}[state]
-    return Nearest(found, (LimitCheck(limit="get_p99_us <= 1.1 * base", state=state, use=use),))
+    limit = parse_limit("get_p99_us <= 1.1 * base")
+    return Nearest(found, (LimitCheck(limit=limit, state=state, use=use),))
 
 
 @pytest.mark.parametrize(
@@ -269,7 +271,7 @@ def test_trial_that_came_nearest_has_a_table_and_one_next_step(
     assert (claim.status, claim.pairs, claim.trial, claim.compared) == (
         "nothing found", 0, None, "trial 9",
     )  # fmt: skip
-    states = {row.metric.name: [c.state for c in row.constraints] for row in claim.rows}
+    states = {row.metric.name: [c.state for c in row.limits] for row in claim.rows}
     assert states["get_p99_us"] == [state]
     assert states["write_amp"] == []
     assert [check.state for check in claim.failed] == [state] * (state != "kept")
@@ -285,9 +287,8 @@ def test_trial_that_came_nearest_has_a_table_and_one_next_step(
 
 def test_warnings_about_undecided_reads_are_about_a_winner_only() -> None:
     found = trial(9, Role.TRIAL, 0.7)
-    reads = LimitCheck(
-        limit="scan_p99_us <= 1.1 * base", state="undecided", use=1.02, required=False
-    )
+    limit = parse_limit("scan_p99_us <= 1.1 * base")
+    reads = LimitCheck(limit=limit, state="undecided", use=1.02, required=False)
     checks = (*nearest(found, "broken").checks, reads)
     view = study_view(**EMPTY, trials=(found,), base_runs=(BASE_METRICS,))
     claim = claim_of(replace(view, nearest=Nearest(found, checks)))

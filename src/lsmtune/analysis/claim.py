@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.metric_rows import MetricRow, compared_runs, metric_rows
@@ -22,7 +21,7 @@ from lsmtune.objective import median_metrics
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.stats import Interval
 from lsmtune.trials import Origin, Role
-from lsmtune.verdict import UNKNOWN, State, Verdict
+from lsmtune.verdict import UNKNOWN, LimitCheck, State, Verdict
 
 Status = Literal[
     "gain", "gain with a price", "no gain", "loss", "cannot be deployed", "not verified",
@@ -117,9 +116,9 @@ class Claim:
     value: float | None
     fitness: float | None
     rows: tuple[MetricRow, ...]
-    failed: tuple[Constraint, ...]
+    failed: tuple[LimitCheck, ...]
     failed_trial: int | None
-    undecided: tuple[Constraint, ...]
+    undecided: tuple[LimitCheck, ...]
     price: tuple[Cost, ...]
     alternative: Alternative | None
     nearest: Alternative | None
@@ -282,7 +281,7 @@ def claim_of(view: StudyView) -> Claim:
 
 
 def _within_limits(
-    view: StudyView, status: Status, failed: Sequence[Constraint]
+    view: StudyView, status: Status, failed: Sequence[LimitCheck]
 ) -> Alternative | None:
     """Return the best config that keeps all limits; None if nobody needs to know it."""
     settled = status in GAINS or status == "no search" or (status == "not verified" and not failed)
@@ -364,15 +363,15 @@ def _unverified_value(view: StudyView, verdict: Verdict | None) -> float | None:
 
 def _failed(
     view: StudyView, rows: Sequence[MetricRow]
-) -> tuple[tuple[Constraint, ...], int | None]:
+) -> tuple[tuple[LimitCheck, ...], int | None]:
     """The limits that the winner does not keep; without a winner, the nearest trial."""
     compared = view.nearest.trial if view.nearest else view.best_trial
-    checks = [check for row in rows for check in row.constraints]
+    checks = [check for row in rows for check in row.limits]
     failed = tuple(check for check in checks if check.forbids_gain)
     return failed, compared.number if compared and failed else None
 
 
-def _can_be_accepted(failed: Sequence[Constraint]) -> bool:
+def _can_be_accepted(failed: Sequence[LimitCheck]) -> bool:
     """Return whether other limits would accept a trial: not if it cannot keep the rate."""
     return bool(failed) and all(check.limit.metric != OVERLOAD for check in failed)
 
@@ -383,9 +382,9 @@ def _behind_s(view: StudyView) -> float | None:
     return median_metrics(best).get("behind_s")
 
 
-def _undecided(rows: Sequence[MetricRow]) -> tuple[Constraint, ...]:
+def _undecided(rows: Sequence[MetricRow]) -> tuple[LimitCheck, ...]:
     """The undecided limits on which neither a gain nor a loss depends."""
-    checks = (check for row in rows for check in row.constraints)
+    checks = (check for row in rows for check in row.limits)
     return tuple(c for c in checks if c.state == "undecided" and not c.forbids_gain)
 
 
@@ -404,7 +403,7 @@ def _alternative(view: StudyView, found: TrialView | None) -> Alternative | None
 def _other(
     alternative: Alternative | None,
     nearest: Alternative | None,
-    failed: tuple[Constraint, ...],
+    failed: tuple[LimitCheck, ...],
     view: StudyView,
 ) -> int | None:
     """The number of a trial that promises a gain, is not the winner and breaks no limit."""

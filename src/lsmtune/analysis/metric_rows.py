@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
-from lsmtune.analysis.constraints import Constraint, checked, constraint_of
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, median_metrics
 from lsmtune.stats import Interval
-from lsmtune.verdict import Side, side_of
+from lsmtune.study.ranking import check_medians
+from lsmtune.verdict import LimitCheck, Side, side_of
 
 RowRole = Literal["objective", "constraint", "speed", "other"]
 
@@ -30,7 +30,7 @@ class MetricRow:
     ratio: float | None
     interval: Interval | None
     side: Side
-    constraints: tuple[Constraint, ...]
+    limits: tuple[LimitCheck, ...]
 
 
 def metric_rows(view: StudyView) -> Iterator[MetricRow]:
@@ -40,19 +40,19 @@ def metric_rows(view: StudyView) -> Iterator[MetricRow]:
     best, base = compared_runs(view)
     if view.nearest is not None:
         best = [view.nearest.trial.metrics]
-    constraints = _constraints(view, best, base)
+    limits = _limits(view, best, base)
     speed = "sustained_ops_s" if view.workload.kind == "write" else "throughput_ops_s"
     if view.objective.is_running:
         speed = "capacity_ops_s"
     roles: dict[str, RowRole] = dict.fromkeys(view.objective.metrics, "objective")
-    for constraint in constraints:
-        roles.setdefault(constraint.limit.metric, "constraint")
+    for check in limits:
+        roles.setdefault(check.limit.metric, "constraint")
     roles.setdefault(speed, "speed")
     for name, role in roles.items():
-        found = tuple(c for c in constraints if c.limit.metric == name)
+        found = tuple(check for check in limits if check.limit.metric == name)
         row = metric_row(view, name, best, base)
         if role == "objective" or found or not (row.baseline is None and row.winner is None):
-            yield replace(row, role=role, constraints=found)
+            yield replace(row, role=role, limits=found)
 
 
 def metric_row(
@@ -82,13 +82,12 @@ def _median(name: str, runs: Sequence[Metrics]) -> float | None:
     return median(values) if values else None
 
 
-def _constraints(
+def _limits(
     view: StudyView, best: Sequence[Metrics], base: Sequence[Metrics]
-) -> list[Constraint]:
+) -> tuple[LimitCheck, ...]:
     if view.verification is not None:
-        return [checked(check) for check in view.verification.verdict.limits]
+        return view.verification.verdict.limits
     checks = view.nearest.checks if view.nearest is not None else view.undecided
     if checks:
-        return [checked(check) for check in checks]
-    metrics = [median_metrics(runs) if runs else {} for runs in (best, base)]
-    return [constraint_of(limit, limit.ratio(*metrics)) for limit in view.objective.limits]
+        return checks
+    return check_medians(view.objective.limits, *map(median_metrics, (best, base)))

@@ -7,7 +7,7 @@ from typing import Literal
 from lsmtune.analysis.metric_rows import compared_runs, metric_row
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.engine_traits import ENGINES
-from lsmtune.limits import Limit, parse_limit
+from lsmtune.limits import Limit
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, gain_ratio
 from lsmtune.report.page_texts import PageTexts
@@ -189,7 +189,7 @@ def _checked_limits(view: StudyView) -> Sequence[Limit]:
     """Return the limits as verification has checked them: noise can widen a bound."""
     if view.verification is None:
         return view.objective.limits
-    return [parse_limit(check.limit) for check in view.verification.verdict.limits]
+    return [check.limit for check in view.verification.verdict.limits]
 
 
 def _limit(limits: Sequence[Limit], name: str, base: float | None) -> float | None:

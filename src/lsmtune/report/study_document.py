@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 
 from lsmtune.analysis.claim import Alternative, Claim, claim_of
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.hosts_used import HostUse
 from lsmtune.analysis.metric_rows import MetricRow
@@ -15,6 +14,7 @@ from lsmtune.analysis.trades import Cost, Trade, price_of
 from lsmtune.metrics.options_file import family_document
 from lsmtune.objective import median_metrics
 from lsmtune.report.text.headline_text import headline_of
+from lsmtune.verdict import LimitCheck
 
 
 def show_document(view: StudyView, claim: Claim | None = None) -> dict[str, Any]:
@@ -228,11 +228,11 @@ def _row_document(row: MetricRow) -> dict[str, Any]:
         "ratio": row.ratio,
         "interval": row.interval and asdict(row.interval),
         "side": row.side,
-        "limits": [_constraint_document(check) for check in row.constraints],
+        "limits": [_constraint_document(check) for check in row.limits],
     }
 
 
-def _constraint_document(check: Constraint) -> dict[str, Any]:
+def _constraint_document(check: LimitCheck) -> dict[str, Any]:
     return {
         "limit": str(check.limit),
         "state": check.state,

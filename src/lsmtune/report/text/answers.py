@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from math import exp, log
 
 from lsmtune.analysis.claim import GAINS, Claim
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.deploy import format_to_deploy
 from lsmtune.analysis.trades import LEAST_COST, Cost
 from lsmtune.metrics.definitions import METRICS
@@ -14,6 +13,7 @@ from lsmtune.report.text.metric_words import Ratio, label, metric_value
 from lsmtune.report.text.pace_text import pace_text
 from lsmtune.report.text.rehearsal_text import rehearsal_sentence
 from lsmtune.report.text.words import TIMES, counted, listed, number
+from lsmtune.verdict import LimitCheck
 
 _SHOWN = 5
 """At most this number of costs is shown."""
@@ -55,12 +55,12 @@ def _result(claim: Claim) -> str:
     runs = f"in {counted(claim.pairs, 'pair')} of runs" if claim.pairs else "in the search"
     middle, interval = ratio.parts
     known = f"95 % interval {interval}, " if interval else ""
-    checks = [check for row in claim.rows for check in row.constraints]
+    checks = [check for row in claim.rows for check in row.limits]
     limits = f"; {_limits(checks)}" if checks else ""
     return f"{middle} the baseline ({known}{better} 1 is better): {name}, {runs}{limits}"
 
 
-def _limits(checks: Sequence[Constraint]) -> str:
+def _limits(checks: Sequence[LimitCheck]) -> str:
     """Return how many limits are kept, and which are not."""
     if all(check.state == "kept" for check in checks):
         return "all limits kept"
@@ -73,7 +73,7 @@ def _limits(checks: Sequence[Constraint]) -> str:
     return ", ".join(parts)
 
 
-def _state(check: Constraint) -> str:
+def _state(check: LimitCheck) -> str:
     """Return the state of a limit; an undecided one that no gain depends on is open."""
     is_open = check.state == "undecided" and not check.forbids_gain
     return "open" if is_open else check.state
@@ -128,7 +128,7 @@ def _trust(claim: Claim) -> Iterator[str]:
         yield f"no limit on {names}: this machine wakes its clients too late"
     if claim.pace is not None:
         return
-    limits = [check for row in claim.rows for check in row.constraints]
+    limits = [check for row in claim.rows for check in row.limits]
     widened = [check for check in limits if check.asked is not None]
     if limits:
         yield (
@@ -139,7 +139,7 @@ def _trust(claim: Claim) -> Iterator[str]:
         )
 
 
-def _growth(check: Constraint) -> float:
+def _growth(check: LimitCheck) -> float:
     """Return by which factor a limit is less strict than asked."""
     asked = check.asked or check.limit
     if min(check.limit.bound, asked.bound) <= 0:
@@ -147,7 +147,7 @@ def _growth(check: Constraint) -> float:
     return exp(abs(log(check.limit.bound / asked.bound)))
 
 
-def _widest(widened: Sequence[Constraint]) -> str:
+def _widest(widened: Sequence[LimitCheck]) -> str:
     """Return the limit that grew most: `p99 latency of gets <= 1.6 x instead of 1.1 x`."""
     most = max(widened, key=_growth)
     asked = most.asked or most.limit

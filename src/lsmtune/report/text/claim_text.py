@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Alternative, Claim, Scaled
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.study_view import OnlineCall
@@ -23,6 +22,7 @@ from lsmtune.report.text.trade_text import trade_step
 from lsmtune.report.text.words import counted, listed, number, sentence_start
 from lsmtune.simulator import MODELLED_VERSION
 from lsmtune.stats import Interval
+from lsmtune.verdict import LimitCheck
 
 SIMULATED = (
     "UNVERIFIED on RocksDB: the numbers are simulated, not measured. The simulator models RocksDB "
@@ -188,7 +188,7 @@ def _open_texts(claim: Claim) -> Iterator[str]:
         )
 
 
-def _probe_text(claim: Claim, check: Constraint) -> str:
+def _probe_text(claim: Claim, check: LimitCheck) -> str:
     return (
         f"The runs do not decide whether trial {claim.trial} keeps {limit_text(check.limit)}: "
         f"measured {measured_text(check)}. The workload only writes; lsmtune reads after it. If "
@@ -196,7 +196,7 @@ def _probe_text(claim: Claim, check: Constraint) -> str:
     )
 
 
-def _grown_text(grown: Sequence[Constraint]) -> str:
+def _grown_text(grown: Sequence[LimitCheck]) -> str:
     count = counted(len(grown), "default limit")
     return (
         f"The runs of the baseline vary too much to decide {count} with the usual bound. The table "
@@ -237,7 +237,7 @@ def _details(claim: Claim) -> Iterator[str]:
         yield memory_sentence(claim.memory)
     if claim.front:
         yield front_text(claim.front)
-    grown = [c for row in claim.rows for c in row.constraints if c.asked is not None]
+    grown = [c for row in claim.rows for c in row.limits if c.asked is not None]
     if grown:
         yield _grown_text(grown)
     for other in claim.others:
@@ -313,7 +313,7 @@ def _nearest_text(claim: Claim, found: Alternative) -> str:
     return text if claim.failed else f"{text} It keeps all limits, but this is not verified."
 
 
-def failure_text(claim: Claim, check: Constraint) -> str:
+def failure_text(claim: Claim, check: LimitCheck) -> str:
     """Return which limit a trial did not keep, and by which value."""
     if check.state == "unknown" or check.value is None:
         return f"lsmtune cannot check the limit {limit_text(check.limit)}: {check.why}."
@@ -365,7 +365,7 @@ def metric_cells(row: MetricRow) -> tuple[str, str, str, str, str]:
         "not measured" if value is None else metric_value(row.metric.name, value)
         for value in (row.baseline, row.winner)
     )
-    constraints = "; ".join(constraint_cell(check) for check in row.constraints)
+    constraints = "; ".join(constraint_cell(check) for check in row.limits)
     return baseline, winner, *_change(row), constraints or "none"
 
 

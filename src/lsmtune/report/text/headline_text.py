@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from math import log
 
 from lsmtune.analysis.claim import Claim, Reason, Status
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.trades import Cost
 from lsmtune.limits import OVERLOAD
@@ -14,7 +13,7 @@ from lsmtune.report.text.pace_text import overload_text, rate_text
 from lsmtune.report.text.rehearsal_text import deployment_problem
 from lsmtune.report.text.trade_text import best_gain, changed, excess_text
 from lsmtune.report.text.words import TIMES, counted, listed, sentence_start
-from lsmtune.verdict import State
+from lsmtune.verdict import LimitCheck, State
 
 MAX_WORDS = 12
 """Without the scale, the rate and the open limits of a gain. Its price has as many."""
@@ -90,7 +89,7 @@ def _open(claim: Claim) -> str:
     """Return how many limits neither a gain nor a loss depends on, because no run decides them."""
     if not claim.undecided:
         return ""
-    limits = sum(len(row.constraints) for row in claim.rows)
+    limits = sum(len(row.limits) for row in claim.rows)
     return f" ({len(claim.undecided)} of {counted(limits, 'limit')} open)"
 
 
@@ -108,7 +107,7 @@ def _trade(claim: Claim) -> str | None:
     return _but(change_text(ranked[0]) if ranked else _objective(claim), broken[0])
 
 
-def _but(gain: str, check: Constraint) -> str:
+def _but(gain: str, check: LimitCheck) -> str:
     """Return a gain and the limit that is not kept, with the bound if there is room for it."""
     text = f"{gain}, but {excess_text(check)}"
     whole = f"{text} (limit {bound_text(check.limit).removesuffix(f' {TIMES}')})"
