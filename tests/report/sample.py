@@ -22,8 +22,9 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Value
 from lsmtune.limits import default_limits
 from lsmtune.metrics.measurement import Level, Measurement, Moment
-from lsmtune.objective import Objective, parse_objective
+from lsmtune.objective import Objective, median_metrics, parse_objective
 from lsmtune.stats import Interval, geometric_mean
+from lsmtune.study.ranking import check_medians
 from lsmtune.trials import Judgement, OnlineChange, Role, Status
 from lsmtune.units import MIB
 from lsmtune.verdict import Pair, judge
@@ -206,7 +207,13 @@ def verification(
 
 def study_view(**fields: object) -> StudyView:
     """The finished, verified study; the fields replace its parts."""
-    return replace(_whole_view(), **fields)  # type: ignore[arg-type]
+    view = replace(_whole_view(), **fields)  # type: ignore[arg-type]
+    if view.verification is not None:
+        return replace(view, limits=view.verification.verdict.limits)
+    if view.best_trial is None:
+        return view
+    base = median_metrics(view.base_runs)
+    return replace(view, limits=check_medians(view.objective.limits, view.best_metrics, base))
 
 
 @cache

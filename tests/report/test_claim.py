@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from math import exp
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -23,7 +24,7 @@ from sample import (
 )
 
 from lsmtune.analysis.claim import Claim, claim_of
-from lsmtune.analysis.study_view import COMPARISON, ONLINE, Nearest, StudyView, TrialView
+from lsmtune.analysis.study_view import COMPARISON, ONLINE, StudyView, TrialView
 from lsmtune.cli.result_lines import summary_lines
 from lsmtune.limits import parse_limit
 from lsmtune.metrics.definitions import METRICS
@@ -102,7 +103,7 @@ def test_headline_of_a_gain_leaves_out_what_is_not_proven() -> None:
 def test_gain_of_the_mean_alone_names_no_metric() -> None:
     claim = claim_of(study_view())
     rows = tuple(replace(row, side="undecided") for row in claim.rows)
-    headline = headline_of(replace(claim, rows=rows))
+    headline = headline_of(replace(claim, all_rows=rows))
     assert not any(label(name) in headline for name in ("write_amp", "live_sst_bytes", "total_s"))
     assert "26 %" in headline
 
@@ -241,7 +242,7 @@ def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> N
     broken = trial(9, Role.TRIAL, 0.7, violation=0.8, metrics=slow)
     kept = trial(8, Role.TRIAL, 1.1)
     view = study_view(**EMPTY, trials=(kept, broken), base_runs=(BASE_METRICS,))
-    claim = claim_of(replace(view, best_within_limits=kept, nearest=nearest(broken, "broken")))
+    claim = claim_of(replace(view, best_within_limits=kept, **nearest(broken, "broken")))
     assert (claim.status, claim.failed_trial) == ("nothing found", 9)
     [check] = claim.failed
     assert (check.limit.metric, check.value) == ("get_p99_us", pytest.approx(2.0))
@@ -251,11 +252,12 @@ def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> N
     assert not any("trial 8" in reason for reason in text.reasons)
 
 
-def nearest(found: TrialView, state: State) -> Nearest:
-    """The trial with one constraint, in that state at twice the baseline's value."""
+def nearest(found: TrialView, state: State, *more: LimitCheck) -> dict[str, Any]:
+    """The trial as the nearest one, with a limit in that state at twice the baseline's value."""
     use = {"kept": 0.9, "broken": 2 / 1.1, "undecided": 1.02}[state]
     limit = parse_limit("get_p99_us <= 1.1 * base")
-    return Nearest(found, (LimitCheck(limit=limit, state=state, use=use),))
+    check = LimitCheck(limit=limit, state=state, use=use)
+    return {"nearest": found, "limits": (check, *more)}
 
 
 @pytest.mark.parametrize(
@@ -267,7 +269,7 @@ def test_trial_that_came_nearest_has_a_table_and_one_next_step(
 ) -> None:
     found = trial(9, Role.TRIAL, 0.7)
     view = study_view(**EMPTY, trials=(found,), base_runs=(BASE_METRICS,))
-    claim = claim_of(replace(view, nearest=nearest(found, state)))
+    claim = claim_of(replace(view, **nearest(found, state)))
     assert (claim.status, claim.pairs, claim.trial, claim.compared) == (
         "nothing found", 0, None, "trial 9",
     )  # fmt: skip
@@ -276,7 +278,7 @@ def test_trial_that_came_nearest_has_a_table_and_one_next_step(
     assert states["write_amp"] == []
     assert [check.state for check in claim.failed] == [state] * (state != "kept")
     assert kinds(claim) == steps
-    shown = replace(view, nearest=nearest(found, state))
+    shown = replace(view, **nearest(found, state))
     page = render_page(shown)
     assert "trial 9 / baseline" in page
     assert "not verified" in page
@@ -289,9 +291,8 @@ def test_warnings_about_undecided_reads_are_about_a_winner_only() -> None:
     found = trial(9, Role.TRIAL, 0.7)
     limit = parse_limit("scan_p99_us <= 1.1 * base")
     reads = LimitCheck(limit=limit, state="undecided", use=1.02, required=False)
-    checks = (*nearest(found, "broken").checks, reads)
     view = study_view(**EMPTY, trials=(found,), base_runs=(BASE_METRICS,))
-    claim = claim_of(replace(view, nearest=Nearest(found, checks)))
+    claim = claim_of(replace(view, **nearest(found, "broken", reads)))
     assert [check.limit.metric for check in claim.failed] == ["get_p99_us"]
     assert claim.undecided == ()
     assert not any("None" in text for text in claim_text(claim).warnings)
@@ -314,8 +315,12 @@ def test_alternative_that_ran_once_is_not_called_the_best_config() -> None:
     once = trial(8, Role.TRIAL, 0.9, config=BASE_CONFIG | {"open_files": 10_000})
     repeat = trial(9, Role.REPEAT, 0.95, config=BEST_CONFIG)
     picked = trial(7, Role.TRIAL, 0.99)
-    view = study_view(best_trial=picked, trials=(once, repeat), base_runs=(BASE_METRICS,))
-    view = replace(view, verifications=(verification(pairs(shift={})),))
+    view = study_view(
+        best_trial=picked,
+        trials=(once, repeat),
+        base_runs=(BASE_METRICS,),
+        verifications=(verification(pairs(shift={})),),
+    )
     claim = claim_of(replace(view, best_within_limits=once))
     assert claim.status == "no gain"
     assert claim.alternative

@@ -10,7 +10,7 @@ from typing import Literal
 
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.full_memory import FullMemory
-from lsmtune.analysis.metric_rows import MetricRow, compared_runs, metric_rows
+from lsmtune.analysis.metric_rows import MetricRow, compare
 from lsmtune.analysis.pace import Pace
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.steps import Step, next_steps
@@ -95,6 +95,7 @@ class Claim:
     the window, and `blurred` the p99 metrics that this machine cannot judge.
     """
 
+    view: StudyView
     study: str
     engine: str
     engine_version: str
@@ -115,7 +116,7 @@ class Claim:
     objective: Interval | None
     value: float | None
     fitness: float | None
-    rows: tuple[MetricRow, ...]
+    all_rows: tuple[MetricRow, ...]
     failed: tuple[LimitCheck, ...]
     failed_trial: int | None
     undecided: tuple[LimitCheck, ...]
@@ -148,6 +149,16 @@ class Claim:
     def __repr__(self) -> str:
         """Return study and status; all fields would be pages of text."""
         return f"<lsmtune.Claim of study {self.study!r}: {self.status}>"
+
+    @property
+    def rows(self) -> tuple[MetricRow, ...]:
+        """The metrics of the objective, those with a limit, and the speed."""
+        return tuple(row for row in self.all_rows if row.role not in ("main", "other"))
+
+    @property
+    def limits(self) -> tuple[LimitCheck, ...]:
+        """The limits in the order of their metrics, checked on what `rows` compare."""
+        return tuple(check for row in self.rows for check in row.limits)
 
     @property
     def pairs(self) -> int:
@@ -219,15 +230,17 @@ def claim_of(view: StudyView) -> Claim:
     """Decide what may be claimed about a study."""
     verification = view.verification
     verdict = verification.verdict if verification else None
-    status, rows = _status(view, verdict), tuple(metric_rows(view))
-    failed, failed_trial = ((), None) if status == "no search" else _failed(view, rows)
+    status, rows = _status(view, verdict), compare(view)
+    checks = [check for row in rows for check in row.limits]
+    failed, failed_trial = ((), None) if status == "no search" else _failed(view, checks)
     alternative = _within_limits(view, status, failed)
-    nearest = _alternative(view, view.nearest.trial if view.nearest else None)
+    nearest = _alternative(view, view.nearest)
     objective = None if verdict is None or verdict.objective == UNKNOWN else verdict.objective
     value = objective.median if objective else _unverified_value(view, verdict)
     best, online = view.best_trial, view.online
     other = _other(alternative, nearest, failed, view)
     return Claim(
+        view=view,
         study=view.name,
         engine=view.engine,
         objective_name=view.objective.name,
@@ -248,10 +261,10 @@ def claim_of(view: StudyView) -> Claim:
         objective=objective,
         value=value,
         fitness=None if value is None else view.objective.fitness(value),
-        rows=rows,
+        all_rows=rows,
         failed=failed,
         failed_trial=failed_trial,
-        undecided=_undecided(rows) if best else (),
+        undecided=_undecided(checks) if best else (),
         price=price_of(verdict),
         alternative=alternative,
         nearest=nearest,
@@ -275,7 +288,7 @@ def claim_of(view: StudyView) -> Claim:
         own_base=view.own_base,
         rehearsal=view.rehearsal,
         pace=view.shown_pace,
-        behind_s=_behind_s(view),
+        behind_s=next((row.winner for row in rows if row.metric.name == "behind_s"), None),
         blurred=view.blurred,
     )
 
@@ -362,11 +375,10 @@ def _unverified_value(view: StudyView, verdict: Verdict | None) -> float | None:
 
 
 def _failed(
-    view: StudyView, rows: Sequence[MetricRow]
+    view: StudyView, checks: Sequence[LimitCheck]
 ) -> tuple[tuple[LimitCheck, ...], int | None]:
     """The limits that the winner does not keep; without a winner, the nearest trial."""
-    compared = view.nearest.trial if view.nearest else view.best_trial
-    checks = [check for row in rows for check in row.limits]
+    compared = view.nearest or view.best_trial
     failed = tuple(check for check in checks if check.forbids_gain)
     return failed, compared.number if compared and failed else None
 
@@ -376,15 +388,8 @@ def _can_be_accepted(failed: Sequence[LimitCheck]) -> bool:
     return bool(failed) and all(check.limit.metric != OVERLOAD for check in failed)
 
 
-def _behind_s(view: StudyView) -> float | None:
-    """Return how late the operations of the compared trial are at the end of the window."""
-    best = [view.nearest.trial.metrics] if view.nearest else compared_runs(view)[0]
-    return median_metrics(best).get("behind_s")
-
-
-def _undecided(rows: Sequence[MetricRow]) -> tuple[LimitCheck, ...]:
+def _undecided(checks: Sequence[LimitCheck]) -> tuple[LimitCheck, ...]:
     """The undecided limits on which neither a gain nor a loss depends."""
-    checks = (check for row in rows for check in row.limits)
     return tuple(c for c in checks if c.state == "undecided" and not c.forbids_gain)
 
 

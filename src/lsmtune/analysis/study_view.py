@@ -113,18 +113,6 @@ class TrialView:
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest:
-    """The trial that came nearest to a win in a study without a winner.
-
-    `trial` has the medians of all runs of its config. `checks` are the limits, checked on its
-    verification, or on these medians if it has none.
-    """
-
-    trial: TrialView
-    checks: tuple[LimitCheck, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class VerificationView:
     """A verification: pairs of runs of winner and baseline, and their verdict.
 
@@ -174,8 +162,8 @@ class StudyView:
     representative baseline run: the one nearest to the median objective. `best` is the run of the
     winner, or of the trial that the user picked; `best_metrics` are the medians of all runs of
     its config. They are empty if no trial beat the baseline within the limits; then `nearest`
-    is the trial that came nearest, if one beat the baseline. `undecided` has the limits of
-    `best`, checked on its medians, if these do not decide all of them.
+    is the trial that came nearest, with medians, if one beat the baseline. `limits` are checked on
+    `best`, or else on `nearest`, see `History.checks`.
     `best_within_limits` is the config with the best objective that keeps all limits, also in
     its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
     the numbers of all trials with a verification. `home_flag` names the folder of
@@ -222,8 +210,8 @@ class StudyView:
     windows: Windows | None = None
     front: tuple[TrialView, ...] = ()
     best_within_limits: TrialView | None = None
-    nearest: Nearest | None = None
-    undecided: tuple[LimitCheck, ...] = ()
+    nearest: TrialView | None = None
+    limits: tuple[LimitCheck, ...] = ()
     verified: tuple[int, ...] = ()
     home_flag: str = ""
     picked: bool = False

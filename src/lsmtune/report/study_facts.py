@@ -80,9 +80,8 @@ def _scale_text(view: StudyView) -> str:
 
 
 def _limits_text(view: StudyView, claim: Claim) -> Iterator[str]:
-    checks = [check for row in claim.rows for check in row.limits]
-    if checks and claim.nearest is None:
-        yield from map(_check_text, checks)
+    if claim.limits and claim.nearest is None:
+        yield from map(_check_text, claim.limits)
     else:
         yield from map(limit_text, view.objective.limits)
 

@@ -45,7 +45,7 @@ def answers(claim: Claim) -> Iterator[Answer]:
 def _result(claim: Claim) -> str:
     if claim.value is None:
         return "the objective could not be measured"
-    ratio = Ratio(claim.value) if claim.objective is None else Ratio.of(claim.objective)
+    ratio = Ratio.of(claim.objective or claim.value)
     better = "below"
     if claim.objectives == 1 and claim.objective_name not in COMPOSITES:
         higher = METRICS[claim.objective_name].better == "higher"
@@ -55,8 +55,7 @@ def _result(claim: Claim) -> str:
     runs = f"in {counted(claim.pairs, 'pair')} of runs" if claim.pairs else "in the search"
     middle, interval = ratio.parts
     known = f"95 % interval {interval}, " if interval else ""
-    checks = [check for row in claim.rows for check in row.limits]
-    limits = f"; {_limits(checks)}" if checks else ""
+    limits = f"; {_limits(claim.limits)}" if claim.limits else ""
     return f"{middle} the baseline ({known}{better} 1 is better): {name}, {runs}{limits}"
 
 
@@ -128,7 +127,7 @@ def _trust(claim: Claim) -> Iterator[str]:
         yield f"no limit on {names}: this machine wakes its clients too late"
     if claim.pace is not None:
         return
-    limits = [check for row in claim.rows for check in row.limits]
+    limits = claim.limits
     widened = [check for check in limits if check.asked is not None]
     if limits:
         yield (

@@ -237,8 +237,7 @@ def _details(claim: Claim) -> Iterator[str]:
         yield memory_sentence(claim.memory)
     if claim.front:
         yield front_text(claim.front)
-    grown = [c for row in claim.rows for c in row.limits if c.asked is not None]
-    if grown:
+    if grown := [check for check in claim.limits if check.asked is not None]:
         yield _grown_text(grown)
     for other in claim.others:
         if other.status == "gain":
@@ -269,7 +268,7 @@ def objective_sentence(claim: Claim) -> str:
     single = sum(row.role == "objective" for row in claim.rows) == 1
     if claim.value is None or single:
         return ""
-    ratio = Ratio(claim.value) if claim.objective is None else Ratio.of(claim.objective)
+    ratio = Ratio.of(claim.objective or claim.value)
     several = claim.objectives > 1
     name = "mean of the objectives" if several else f"objective “{claim.objective_name}”"
     fitness = "" if claim.fitness is None else f" The fitness of jin2022 is {claim.fitness:,.0f}."
@@ -373,15 +372,14 @@ def _change(row: MetricRow) -> tuple[str, str]:
     """The ratio with its side, and the interval."""
     if row.ratio is None:
         return "no ratio", "none"
+    ratio, interval = Ratio.of(row.interval or row.ratio).parts
     if row.interval is None:
-        return str(Ratio(row.ratio)), "none"
-    ratio, _, interval = str(Ratio.of(row.interval)).partition(" (")
-    return f"{ratio} {'unproven' if row.side == 'undecided' else row.side}", interval[:-1]
+        return ratio, "none"
+    return f"{ratio} {'unproven' if row.side == 'undecided' else row.side}", interval
 
 
 def ratio_words(row: MetricRow) -> str:
     """Return the name of a row's metric and its change, for a note."""
     if row.ratio is None:
         return f"{row.metric.name} without a ratio"
-    ratio = Ratio.of(row.interval) if row.interval else Ratio(row.ratio)
-    return f"{row.metric.name} {ratio}"
+    return f"{row.metric.name} {Ratio.of(row.interval or row.ratio)}"

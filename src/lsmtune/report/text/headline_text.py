@@ -89,8 +89,7 @@ def _open(claim: Claim) -> str:
     """Return how many limits neither a gain nor a loss depends on, because no run decides them."""
     if not claim.undecided:
         return ""
-    limits = sum(len(row.limits) for row in claim.rows)
-    return f" ({len(claim.undecided)} of {counted(limits, 'limit')} open)"
+    return f" ({len(claim.undecided)} of {counted(len(claim.limits), 'limit')} open)"
 
 
 def _trade(claim: Claim) -> str | None:
