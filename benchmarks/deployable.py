@@ -65,7 +65,7 @@ def searched(folder: Path, seed: int, **more: Any) -> dict[str, Any]:
     names = rocksdb_catalogue().names
     forbidden = [name for name, change in changes_between(dict(base), config, names)
                  if change.is_forbidden or change.is_one_way]  # fmt: skip
-    rehearsal = result.claim.rehearsal
+    rehearsal = result.claim.view.rehearsal
     return {
         "seed": seed,
         "status": result.claim.status,

@@ -235,13 +235,17 @@ def test_verification_decides_what_the_repeats_did_not(
 def test_search_that_has_not_ended_says_so_first(case: Case) -> None:
     written = case.begin(objective="write_amp", trials=16)
     claim = claim_of(case.view())
-    assert (claim.status, claim.unfinished, claim.searched) == ("not measured", True, 0)
+    assert (claim.status, claim.view.is_interrupted, len(claim.view.tried)) == (
+        "not measured",
+        True,
+        0,
+    )
     assert "0 of 16" in headline_of(claim)
     written.base()
     written.add(Role.TRIAL, 1000, TrialResult(status=Status.DISTURBED, reason="others"))
     written.add(Role.TRIAL, 1000, {"write_amp": 12.0})
     claim = claim_of(case.view())
-    assert (claim.status, claim.searched, claim.planned) == ("nothing found", 1, 16)
+    assert (claim.status, len(claim.view.tried), claim.view.planned) == ("nothing found", 1, 16)
     assert "1 of 16" in headline_of(claim)
     assert [step.kind for step in claim.steps] == ["start"]
     written.add(Role.TRIAL, 2000, {"write_amp": 8.0})

@@ -210,7 +210,7 @@ def test_unverified_winner_has_values_without_intervals() -> None:
 
 def test_picked_trial_is_called_so_everywhere() -> None:
     claim = claim_of(study_view(verifications=(), picked=True))
-    assert claim.picked
+    assert claim.view.picked
     assert claim.steps[0].command == "lsmtune verify night-run --trial 18"
     assert "picked" in headline_of(claim)
     verified_claim = claim_of(study_view(picked=True))
@@ -348,7 +348,7 @@ def test_only_a_verification_at_full_scale_lifts_the_warning() -> None:
 def test_other_scales_are_part_of_the_claim() -> None:
     full = verification(pairs(shift={}), scale="1")
     claim = claim_of(study_view(verifications=(verification(), full)))
-    assert [(other.scale, other.status) for other in claim.others] == [("1", "no gain")]
+    assert [(other.scale, other.verdict.claim) for other in claim.others] == [("1", "no gain")]
     assert any("scale 1:" in text for text in claim_text(claim).warnings)
     kept = claim_of(study_view(verifications=(verification(), verification(scale="1/8"))))
     assert any("scale 1/8" in text for text in claim_text(kept).details)
@@ -356,14 +356,14 @@ def test_other_scales_are_part_of_the_claim() -> None:
 
 def test_simulated_study_proves_nothing_about_rocksdb() -> None:
     claim = claim_of(study_view(engine="simulated"))
-    assert claim.simulated
+    assert claim.view.is_simulated
     assert kinds(claim)[0] == "run_for_real"
     assert any("UNVERIFIED" in note for note in export_notes(claim))
 
 
 def test_front_offers_a_choice() -> None:
     claim = claim_of(pareto_view())
-    assert (claim.front, claim.objectives) == (5, 2)
+    assert (len(claim.view.front), len(claim.view.objective.goals)) == (5, 2)
     assert kinds(claim)[-1] == "pick"
 
 

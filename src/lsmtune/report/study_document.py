@@ -133,11 +133,11 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "headline": headline_of(claim),
         "reasons": list(claim.reasons),
         "trial": claim.trial,
-        "picked": claim.picked,
+        "picked": claim.view.picked,
         "pairs": claim.pairs,
         "scale": claim.scale,
-        "simulated": claim.simulated,
-        "disturbed_runs": claim.disturbed_runs,
+        "simulated": claim.view.is_simulated,
+        "disturbed_runs": claim.view.kept_disturbed,
         "unverified_at_full_scale": claim.unverified_at_full_scale,
         "objective": claim.objective and asdict(claim.objective),
         "value": claim.value,
@@ -146,16 +146,16 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "failed_trial": claim.failed_trial,
         "undecided": [_constraint_document(check) for check in claim.undecided],
         "price": _price(claim.price),
-        "rate": claim.pace and asdict(claim.pace),
-        "blurred": list(claim.blurred),
+        "rate": claim.view.shown_pace and asdict(claim.view.shown_pace),
+        "blurred": list(claim.view.blurred),
         "alternative": claim.alternative and _other_document(claim.alternative),
         "nearest": claim.nearest and _other_document(claim.nearest),
         "next": [asdict(step) for step in claim.steps],
         "undo": claim.undo,
-        "trades": [_trade(trade) for trade in claim.trades],
-        "simplified": claim.simplification and _simplification(claim.simplification),
-        "rehearsal": claim.rehearsal
-        and {**claim.rehearsal.model_dump(mode="json"), "passed": claim.rehearsal.passed},
+        "trades": [_trade(trade) for trade in claim.view.trades],
+        "simplified": claim.view.simplification and _simplification(claim.view.simplification),
+        "rehearsal": claim.view.rehearsal
+        and {**claim.view.rehearsal.model_dump(mode="json"), "passed": claim.view.rehearsal.passed},
     }
 
 

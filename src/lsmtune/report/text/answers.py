@@ -25,19 +25,20 @@ Answer = tuple[str, str]
 
 def answers(claim: Claim) -> Iterator[Answer]:
     """Yield gain, cost and trust of a claim about a winner; nothing for other claims."""
-    if claim.unfinished or claim.status not in (
+    view = claim.view
+    if view.is_interrupted or claim.status not in (
         *GAINS, "no gain", "loss", "cannot be deployed", "not verified"
     ):  # fmt: skip
         return
     yield ("gain" if claim.gain else "result"), _result(claim)
     deployed = "" if claim.gain or not claim.costs else f"if you deployed trial {claim.trial}: "
     yield "cost", f"{deployed}{_cost(claim)}"
-    if claim.pace is not None:
-        yield "rate", f"a running store at {pace_text(claim.pace)}"
+    if view.shown_pace is not None:
+        yield "rate", f"a running store at {pace_text(view.shown_pace)}"
     yield "trust", _GAP.join(_trust(claim))
-    if claim.rehearsal is not None:
-        yield "deploy", rehearsal_sentence(claim.rehearsal)
-    elif claim.gain and not claim.simulated and format_to_deploy(claim.engine).has_base:
+    if view.rehearsal is not None:
+        yield "deploy", rehearsal_sentence(view.rehearsal)
+    elif claim.gain and not view.is_simulated and format_to_deploy(view.engine).has_base:
         how = "`lsmtune verify` does it"
         yield "deploy", f"not rehearsed: lsmtune has not opened a store with this file; {how}"
 
@@ -47,8 +48,8 @@ def _result(claim: Claim) -> str:
         return "the objective could not be measured"
     ratio = Ratio.of(claim.objective or claim.value)
     better = "below"
-    if claim.objectives == 1 and claim.objective_name not in COMPOSITES:
-        higher = METRICS[claim.objective_name].better == "higher"
+    if not claim.view.objective.pareto and claim.view.objective.name not in COMPOSITES:
+        higher = METRICS[claim.view.objective.name].better == "higher"
         ratio, better = (ratio.inverse(), "above") if higher else (ratio, better)
     parts = [label(row.metric.name) for row in claim.rows if row.role == "objective"]
     name = listed(parts) + (" together" if len(parts) > 1 else "")
@@ -99,12 +100,13 @@ def _change(cost: Cost) -> str:
 
 
 def _trust(claim: Claim) -> Iterator[str]:
-    if claim.simulated:
+    view = claim.view
+    if view.is_simulated:
         yield "simulated, not measured"
     if not claim.pairs:
         yield "not verified: the best of many trials is partly luck"
         return
-    if claim.simulated:
+    if view.is_simulated:
         return
     if claim.scale == "1":
         yield "measured at full size"
@@ -113,19 +115,19 @@ def _trust(claim: Claim) -> Iterator[str]:
         also = f", a gain also at {larger}" if larger not in (None, claim.scale, "1") else ""
         never = ", and a gain at full size" if larger == "1" else ", not at full size"
         yield f"measured with a tree of {claim.scale} of the size{also}{never}"
-    if claim.disturbed_of is None:
+    if view.verification is None or view.verification.disturbed is None:
         yield "nobody knows whether other programs disturbed runs"
     else:
-        disturbed, runs = claim.disturbed_of
+        disturbed, runs = view.verification.disturbed
         yield (
             f"{disturbed} of {runs} runs disturbed by other programs, but counted"
             if disturbed
             else f"none of {runs} runs disturbed by other programs"
         )
-    if claim.blurred:
-        names = listed([label(name) for name in claim.blurred])
+    if view.blurred:
+        names = listed([label(name) for name in view.blurred])
         yield f"no limit on {names}: this machine wakes its clients too late"
-    if claim.pace is not None:
+    if view.shown_pace is not None:
         return
     limits = claim.limits
     widened = [check for check in limits if check.asked is not None]

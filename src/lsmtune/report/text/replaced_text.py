@@ -22,8 +22,9 @@ def _text(claim: Claim, replaced: Sequence[Change]) -> str:
         if change.replaced is not None and change.deployed is not None
     ]
     text = f"The exported file differs from trial {claim.trial} at full size: {listed(values)}."
-    if claim.not_deployable:
-        text += f" With the values of trial {claim.trial}, {'; '.join(claim.not_deployable)}."
+    best = claim.view.best_trial
+    if best is not None and best.not_deployable:
+        text += f" With the values of trial {claim.trial}, {'; '.join(best.not_deployable)}."
     else:
         text += " The memory limit has space for this block cache."
     if claim.unverified_at_full_scale:
