@@ -113,8 +113,9 @@ class LimitCheck(BaseModel):
         bound = 1.0 if self.limit.plus else self.limit.bound
         return value > bound if self.limit.relation == "<=" else value < bound
 
+    @property
     def relaxed(self) -> str:
-        """Return a limit, as text of --limit, that the measured value keeps.
+        """A limit, as text of --limit, that the measured value keeps.
 
         If an interval was measured, its whole interval keeps the limit. It is never tighter than
         the limit that was checked.

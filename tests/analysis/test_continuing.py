@@ -72,7 +72,7 @@ def test_relaxed_constraint_is_rounded_to_what_the_value_keeps(
     of_bound = None if value is None else value / (1 if asked.plus else asked.bound)
     use = 1 / of_bound if of_bound and asked.relation == ">=" else of_bound
     state: State = "unknown" if use is None else "broken"
-    assert LimitCheck(limit=asked, state=state, use=use).relaxed() == relaxed
+    assert LimitCheck(limit=asked, state=state, use=use).relaxed == relaxed
     again = parse_limit(relaxed)
     if value is not None and not again.plus:
         assert again.bound >= value if again.relation == "<=" else again.bound <= value

@@ -14,6 +14,7 @@ from lsmtune.analysis.metric_rows import MetricRow, compare
 from lsmtune.analysis.steps import Step, next_steps
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
 from lsmtune.analysis.trades import Cost, costs_of, price_of
+from lsmtune.knobs.types import Value
 from lsmtune.limits import OVERLOAD
 from lsmtune.objective import median_metrics
 from lsmtune.stats import Interval
@@ -52,6 +53,11 @@ class Alternative:
     runs: int
     verified: bool
     changes: tuple[Change, ...]
+
+    @property
+    def changed(self) -> dict[str, Value]:
+        """The values of its config that differ from the baseline."""
+        return {change.knob.name: change.best for change in self.changes}
 
 
 @dataclass(frozen=True, repr=False)

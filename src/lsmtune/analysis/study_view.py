@@ -93,6 +93,11 @@ class TrialView:
     host: str | None = None
 
     @property
+    def changed(self) -> dict[str, Value]:
+        """The values of its config that differ from the baseline."""
+        return {change.knob.name: change.best for change in self.changes}
+
+    @property
     def judged(self) -> float | None:
         """The objective / baseline over all runs of its config, or that of this run."""
         return self.value if self.median is None else self.median

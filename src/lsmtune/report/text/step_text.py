@@ -121,7 +121,7 @@ def _accepting(claim: Claim, step: Step, *, in_program: bool) -> StepText:
     failed = claim.failed if first is None else (first.check,)
     # A limit that only more runs can decide needs no wider bound.
     checks = [check for check in failed if check.is_exceeded] or failed
-    bounds = [f'"{check.relaxed()}"' for check in checks]
+    bounds = [f'"{check.relaxed}"' for check in checks]
     if in_program:
         return StepText(_ACCEPT.format(trial=trial, limits=", ".join(bounds)), None)
     flags = " ".join(f"--limit {bound}" for bound in bounds)

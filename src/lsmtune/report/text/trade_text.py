@@ -27,7 +27,7 @@ def trade_step(trade: Trade) -> StepText:
         f"With {excess_text(limit)}: {listed(gains)}, {runs} (trial {trade.trial}). To allow it, "
         "start a new study with this flag:"
     )
-    return StepText(text, None, f'--limit "{limit.relaxed()}"')
+    return StepText(text, None, f'--limit "{limit.relaxed}"')
 
 
 def excess_text(check: LimitCheck) -> str:
