@@ -122,7 +122,7 @@ def test_a_trial_that_the_user_picks_takes_the_winners_place(case: Case) -> None
     view = case.view(trial=3)
     assert view.best_trial
     assert (view.best_trial.number, view.picked) == (3, True)
-    assert view.best_metrics["write_amp"] == 7.5
+    assert view.best_trial.metrics["write_amp"] == 7.5
     assert view.verification
     assert view.verification.verdict.claim == "no gain"
 

@@ -16,7 +16,6 @@ from lsmtune.analysis.study_view import Change, StudyView, TrialView, Verificati
 from lsmtune.analysis.trades import Cost, costs_of, price_of
 from lsmtune.knobs.types import Value
 from lsmtune.limits import OVERLOAD
-from lsmtune.objective import median_metrics
 from lsmtune.stats import Interval
 from lsmtune.trials import Role
 from lsmtune.verdict import UNKNOWN, LimitCheck, State, Verdict
@@ -131,18 +130,13 @@ class Claim:
         verdict = self.verdict
         return None if verdict is None or verdict.objective == UNKNOWN else verdict.objective
 
-    @cached_property
+    @property
     def value(self) -> float | None:
         """The objective, winner / baseline, also without verification; None if it is unknown."""
         if self.objective is not None:
             return self.objective.median
-        view, best = self.view, self.view.best_trial
-        if self.verdict is not None or best is None:
-            return None
-        medians = view.best_metrics, median_metrics(view.base_runs)
-        if all(name in runs for name in view.objective.metrics for runs in medians):
-            return view.objective.value(*medians)
-        return best.judged
+        best = self.view.best_trial
+        return None if self.verdict is not None or best is None else best.judged
 
     @property
     def fitness(self) -> float | None:

@@ -94,13 +94,13 @@ def compare(view: StudyView, trial: TrialView | None = None) -> tuple[MetricRow,
     study asks for, then its limits, then the main metrics. Empty if there is nothing to compare.
     """
     verification = view.verification if trial is None else None
-    best, base = ([view.best_metrics] if view.best_metrics else []), list[Metrics](view.base_runs)
+    shown = trial or view.best_trial or view.nearest
+    if shown is None:
+        return ()
+    best: list[Metrics] = [shown.metrics]
+    base: list[Metrics] = [*view.base_runs]
     if verification is not None:
         best, base = ([pair[side] for pair in verification.pairs] for side in (0, 1))
-    elif (single := trial or view.nearest) is not None:
-        best = [single.metrics]
-    elif view.best_trial is None:
-        return ()
     ratios = verification.verdict.ratios if verification else None
     limits = view.limits if trial is None else ()
     roles = _roles(view, (name for run in (*best, *base) for name in run))

@@ -1,6 +1,6 @@
 """Read the view of a study from the store."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -65,7 +65,7 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
     nearest = None if best or no_search else nearest_candidate(history.candidates)
     compared, by_medians = best or nearest, best is not None and (best.can_win or trial is not None)
     number = best.trial.number if best else None
-    best_trial = None if best is None else _with_deployed(spaces, _judged(best, views))
+    best_trial = None if best is None else _with_deployed(spaces, _with_medians(views, best))
     is_interrupted = not (no_search or history.verifications) and _is_interrupted(study, history)
     return StudyView(
         name=study.name,
@@ -87,7 +87,6 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         base_runs=tuple(history.base_runs),
         best=best.trial.result.measurement if best else None,
         best_trial=best_trial,
-        best_metrics=best.metrics if best else {},
         verifications=verifications_of(history, number),
         windows=windows_of(history, best),
         front=_front(views, history),
@@ -242,12 +241,6 @@ def _check_version(picked: Candidate, spec: StudySettings) -> None:
             f"of study {spec.name!r} ran on {spec.rocksdb}; name a trial of that version, or tune "
             f"RocksDB {version} in a study of its own",
         )
-
-
-def _judged(best: Candidate, views: Mapping[int, TrialView]) -> TrialView:
-    """Return the view of the winner's trial, judged by all runs of its config."""
-    view = views[best.trial.number]
-    return replace(view, runs=best.runs, median=best.value, keeps=best.can_win)
 
 
 def _with_deployed(spaces: KnobSpaces, trial: TrialView) -> TrialView:

@@ -15,7 +15,7 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.existing import StoreChange
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.objective import Metrics, Objective
+from lsmtune.objective import Objective
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.trials import Judgement, OnlineChange, Origin, Role, Status
 from lsmtune.verdict import LimitCheck, Pair, Verdict
@@ -165,10 +165,10 @@ class StudyView:
 
     `base_facts` describe the baseline and its options that could not be used. `base` is the
     representative baseline run: the one nearest to the median objective. `best` is the run of the
-    winner, or of the trial that the user picked; `best_metrics` are the medians of all runs of
-    its config. They are empty if no trial beat the baseline within the limits; then `nearest`
-    is the trial that came nearest, with medians, if one beat the baseline. `limits` are checked on
-    `best`, or else on `nearest`, see `History.checks`.
+    winner, or of the trial that the user picked, and `best_trial` that trial with the medians of
+    all runs of its config. Both are None if no trial beat the baseline within the limits; then
+    `nearest` is the trial that came nearest, with medians, if one beat the baseline. `limits` are
+    checked on `best_trial`, or else on `nearest`, see `History.checks`.
     `best_within_limits` is the config with the best objective that keeps all limits, also in
     its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
     the numbers of all trials with a verification. `home_flag` names the folder of
@@ -210,7 +210,6 @@ class StudyView:
     base_runs: tuple[dict[str, float], ...]
     best: Measurement | None
     best_trial: TrialView | None
-    best_metrics: Metrics
     verifications: tuple[VerificationView, ...] = ()
     windows: Windows | None = None
     front: tuple[TrialView, ...] = ()

@@ -96,13 +96,8 @@ def show_document(view: StudyView, claim: Claim | None = None) -> dict[str, Any]
         "ended": view.ended,
         "base": {"metrics": median_metrics(view.base_runs)},
         "memory": view.memory and _memory(view.memory),
-        "best": view.best_trial and {
-            **_trial(view, view.best_trial), "metrics": dict(view.best_metrics)
-        },
-        "front": [
-            {**_trial(view, trial), "metrics": trial.metrics, "values": list(trial.values)}
-            for trial in view.front
-        ],
+        "best": view.best_trial and _trial(view, view.best_trial),
+        "front": [{**_trial(view, trial), "values": list(trial.values)} for trial in view.front],
         "failed_trials": [_ended(trial) for trial in view.failed],
         "cut_trials": [_ended(trial) for trial in view.cut],
         "verification": view.verification and _verification(view.verification),
@@ -141,7 +136,8 @@ def trials_document(view: StudyView) -> list[dict[str, Any]]:
 def _trial(view: StudyView, trial: TrialView) -> dict[str, Any]:
     shown = {"trial": trial.number, "config": trial.changed, "objective": trial.judged}
     fitness = None if trial.judged is None else view.objective.fitness(trial.judged)
-    return shown if fitness is None else {**shown, "fitness": fitness}
+    shown = shown if fitness is None else {**shown, "fitness": fitness}
+    return {**shown, "metrics": trial.metrics}
 
 
 def _ended(trial: TrialView) -> dict[str, Any]:
