@@ -59,7 +59,7 @@ def verify_baseline(folder: Path, seed: int) -> Verdict:
 
 def broken(verdict: Verdict) -> list[str]:
     """Return the constraints that a verification breaks."""
-    return [check.limit for check in verdict.limits if check.state == "broken"]
+    return [str(check.limit) for check in verdict.limits if check.state == "broken"]
 
 
 def main() -> None:

@@ -133,13 +133,13 @@ def verified(load: str, records: int, seed: int, folder: Path) -> dict[str, Any]
         "gain": verdict.claim == "gain",
         "broken": metrics_of(verdict, "broken"),
         "undecided": sorted(probed.intersection(metrics_of(all_pairs, "undecided"))),
-        "widened": sorted(check.limit for check in all_pairs.limits if check.asked is not None),
+        "widened": sorted(str(one.limit) for one in all_pairs.limits if one.asked is not None),
     }
 
 
 def metrics_of(verdict: Verdict, state: str) -> list[str]:
     """Return the metrics of the constraints in this state."""
-    return sorted(check.limit.split()[0] for check in verdict.limits if check.state == state)
+    return sorted(check.limit.metric for check in verdict.limits if check.state == state)
 
 
 def summary(found: Sequence[dict[str, Any]]) -> dict[str, Any]:

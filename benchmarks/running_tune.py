@@ -51,9 +51,9 @@ def tuned(home: Path, study: str, seed: int, **more: Any) -> dict[str, Any]:
         "ratios": {name: [round(v, 3) for v in (one.median, one.low, one.high)]
                    for name, one in ratios.items()},
         "limits": {} if claim.verdict is None else
-                  {check.limit: check.state for check in claim.verdict.limits},
+                  {str(check.limit): check.state for check in claim.verdict.limits},
         "changes": {change.knob.name: change.best for change in claim.changes},
-        "rehearsed": claim.rehearsal and claim.rehearsal.passed,
+        "rehearsed": claim.view.rehearsal and claim.view.rehearsal.passed,
         "values": None if winner is None else dict(winner.trial.config),
     }  # fmt: skip
 

@@ -104,6 +104,8 @@ def _class(name: str, kind: Any) -> Iterator[str]:
         yield from wrap(", ".join(_fields(kind)), _WIDTH)
         yield "```"
         yield ""
+    if name == "Claim":
+        yield from _told(kind)
     if name not in _WITH_METHODS:
         return
     members = {name: each for one in reversed(kind.__mro__) for name, each in vars(one).items()}
@@ -154,6 +156,14 @@ def _fields(kind: Any) -> Iterator[str]:
     for name, value in vars(kind).items():
         if not name.startswith("_") and isinstance(value, property | cached_property):
             yield name
+
+
+def _told(kind: Any) -> Iterator[str]:
+    """Give what the properties of a record are."""
+    for name in _fields(kind):
+        if text := inspect.getdoc(vars(kind).get(name)):
+            yield f"- `{name}`: {' '.join(text.split())}"
+    yield ""
 
 
 def _paragraphs(text: str, skip: int = 0) -> Iterator[str]:

@@ -105,7 +105,6 @@ MAY_NAME_ENGINES = (
 """Modules that may compare with an engine's name. All others ask the entry of the engine."""
 
 NO_ENGINE = {
-    ("report/study_document.py", "simulated"): "a key of the JSON document",
     ("study_keys.py", "rocksdb"): "the key of a study, VERSION",
 }
 """Names that choose no behaviour of an engine, with what they are."""

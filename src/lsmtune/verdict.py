@@ -1,16 +1,18 @@
 """Verdict on pairs of runs: decides whether they show a gain."""
 
 from collections.abc import Sequence
-from math import isinf, log
+from dataclasses import replace
+from math import ceil, floor, isinf, log, log10
 from statistics import median
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PlainSerializer
 
-from lsmtune.limits import Limit
+from lsmtune.limits import TINY, Limit
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, Objective, log_deviation
 from lsmtune.stats import Interval, of_several, ratio_interval
+from lsmtune.units import GIB, KIB, MIB
 
 Pair = tuple[Metrics, Metrics]
 """The metrics of winner and baseline, measured together with one workload seed."""
@@ -32,29 +34,30 @@ Side = Literal["better", "worse", "undecided"]
 
 
 State = Literal["kept", "broken", "undecided", "unknown"]
+_LimitAsText = Annotated[Limit, PlainSerializer(str)]
 
 
 class LimitCheck(BaseModel):
-    """A limit, checked over all pairs.
+    """A limit, checked over all pairs, or without pairs on the medians of the search.
 
     `use` is the geometric mean of measured value / bound, and `low` to `high` its 95 % interval;
     above 1 the limit is broken. All three are None if the metric is missing in a run; then
-    the state is "unknown" and `why` gives the reason. `limit` is the checked limit and
-    `asked` the tighter one, if noise made a default bound grow. `deviation` is the reason for it:
-    the standard deviation of the log of the metric between runs of the baseline, None if the bound
-    has not grown. `required` is False for a default limit on reads that only the read probe
-    makes: a gain can be claimed while it is undecided. So it can if the limit `can_be_open`, a
-    default limit of a running store, and `use` is at most 1. `default` is False for one that the
-    user gave.
+    the state is "unknown" and `why` gives the reason. Medians have no interval. `limit` is the
+    checked limit and `asked` the tighter one, if noise made a default bound grow. `deviation` is
+    the reason for it: the standard deviation of the log of the metric between runs of the baseline,
+    None if the bound has not grown. `required` is False for a default limit on reads that only the
+    read probe makes: a gain can be claimed while it is undecided. So it can if the limit
+    `can_be_open`, a default limit of a running store, and `use` is at most 1. `default` is False
+    for one that the user gave.
     """
 
     model_config = ConfigDict(frozen=True)
-    limit: str
+    limit: _LimitAsText
     state: State
     use: float | None
     low: float | None = None
     high: float | None = None
-    asked: str | None = None
+    asked: _LimitAsText | None = None
     deviation: float | None = None
     required: bool = True
     can_be_open: bool = False
@@ -88,6 +91,62 @@ class LimitCheck(BaseModel):
     def _is_open(self) -> bool:
         kept = self.use is not None and self.use <= 1
         return self.state == "undecided" and self.can_be_open and kept
+
+    @property
+    def value(self) -> float | None:
+        """The measured value that the limit bounds, see `Limit.measured`; None if unknown."""
+        return None if self.use is None else self.limit.measured(self.use)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The value with its 95 % interval; None without pairs of runs."""
+        if self.use is None or self.low is None or self.high is None:
+            return None
+        low, high = sorted(self.limit.measured(use) for use in (self.low, self.high))
+        return Interval(self.limit.measured(self.use), low, high)
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Whether the value or its interval is beyond the limit; also if it is unknown."""
+        if (value := self._worst) is None:
+            return True
+        bound = 1.0 if self.limit.plus else self.limit.bound
+        return value > bound if self.limit.relation == "<=" else value < bound
+
+    @property
+    def relaxed(self) -> str:
+        """A limit, as text of --limit, that the measured value keeps.
+
+        If an interval was measured, its whole interval keeps the limit. It is never tighter than
+        the limit that was checked.
+        """
+        limit, value = self.limit, self._worst
+        if value is None:
+            return f"{limit.metric} <= none"
+        loosest = max if limit.relation == "<=" else min
+        if limit.plus:
+            worst = loosest(value, 1.0)
+            bound, plus = (_outward(worst * part, limit) for part in (limit.bound, limit.plus))
+            return str(replace(limit, bound=bound, plus=plus))
+        is_size = METRICS[limit.metric].unit == "bytes" and not limit.times_base
+        value = loosest(value, limit.bound)
+        factor = next((f for f in (GIB, MIB, KIB) if value >= f), 1) if is_size else 1
+        bound = _outward(value / factor, limit) * factor
+        return str(replace(limit, bound=float(round(bound) if is_size else bound)))
+
+    @property
+    def _worst(self) -> float | None:
+        """The measured value, or the worse end of its interval."""
+        if (interval := self.interval) is None:
+            return self.value
+        return interval.high if self.limit.relation == "<=" else interval.low
+
+
+def _outward(value: float, limit: Limit) -> float:
+    """Return the value with two digits, rounded to the side that is allowed more."""
+    step = 10.0 ** (floor(log10(max(value, TINY))) - 1)
+    digits = ceil(value / step) if limit.relation == "<=" else floor(value / step)
+    return float(f"{digits * step:.12g}")
 
 
 class Verdict(BaseModel):
@@ -250,12 +309,12 @@ def _check(
     elif found.low > 1:
         state = "broken"
     return LimitCheck(
-        limit=str(checked),
+        limit=checked,
         state=state,
         use=found.median,
         low=found.low,
         high=found.high,
-        asked=None if checked == limit else str(limit),
+        asked=None if checked == limit else limit,
         deviation=None if checked == limit else noise,
         required=not limit.probe,
         can_be_open=objective.is_running and limit.default,
@@ -265,4 +324,4 @@ def _check(
 
 def _unknown(limit: Limit, missing: int, pairs: Sequence[Pair]) -> LimitCheck:
     why = _missing_text(limit.metric, missing, pairs)
-    return LimitCheck(limit=str(limit), state="unknown", use=None, why=why)
+    return LimitCheck(limit=limit, state="unknown", use=None, why=why)

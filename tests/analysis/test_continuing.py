@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.continuing import continue_command
 from lsmtune.limits import parse_limit
 from lsmtune.spec import make_spec
+from lsmtune.verdict import LimitCheck, State
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,11 @@ def test_continue_command_has_the_flags_that_differ(
 def test_relaxed_constraint_is_rounded_to_what_the_value_keeps(
     limit: str, value: float | None, relaxed: str
 ) -> None:
-    state = "unknown" if value is None else "broken"
-    assert Constraint(parse_limit(limit), state, value).relaxed() == relaxed
+    asked = parse_limit(limit)
+    of_bound = None if value is None else value / (1 if asked.plus else asked.bound)
+    use = 1 / of_bound if of_bound and asked.relation == ">=" else of_bound
+    state: State = "unknown" if use is None else "broken"
+    assert LimitCheck(limit=asked, state=state, use=use).relaxed == relaxed
     again = parse_limit(relaxed)
     if value is not None and not again.plus:
         assert again.bound >= value if again.relation == "<=" else again.bound <= value

@@ -122,7 +122,7 @@ def test_a_trial_that_the_user_picks_takes_the_winners_place(case: Case) -> None
     view = case.view(trial=3)
     assert view.best_trial
     assert (view.best_trial.number, view.picked) == (3, True)
-    assert view.best_metrics["write_amp"] == 7.5
+    assert view.best_trial.metrics["write_amp"] == 7.5
     assert view.verification
     assert view.verification.verdict.claim == "no gain"
 
@@ -189,7 +189,7 @@ def test_constraint_that_the_repeats_of_a_finalist_break_is_named(case: Case) ->
     assert [found.kind for found in claim.steps] == ["accept_trade", "keep_baseline"]
     rows = {row.metric.name: row for row in claim.rows}
     assert rows["live_sst_bytes"].winner == 15.3
-    assert [c.state for c in rows["live_sst_bytes"].constraints] == ["broken"]
+    assert [c.state for c in rows["live_sst_bytes"].limits] == ["broken"]
     shown = show_document(view)["claim"]
     assert (shown["nearest"]["trial"], shown["nearest"]["runs"]) == (number, 3)
 
@@ -235,13 +235,17 @@ def test_verification_decides_what_the_repeats_did_not(
 def test_search_that_has_not_ended_says_so_first(case: Case) -> None:
     written = case.begin(objective="write_amp", trials=16)
     claim = claim_of(case.view())
-    assert (claim.status, claim.unfinished, claim.searched) == ("not measured", True, 0)
+    assert (claim.status, claim.view.is_interrupted, len(claim.view.tried)) == (
+        "not measured",
+        True,
+        0,
+    )
     assert "0 of 16" in headline_of(claim)
     written.base()
     written.add(Role.TRIAL, 1000, TrialResult(status=Status.DISTURBED, reason="others"))
     written.add(Role.TRIAL, 1000, {"write_amp": 12.0})
     claim = claim_of(case.view())
-    assert (claim.status, claim.searched, claim.planned) == ("nothing found", 1, 16)
+    assert (claim.status, len(claim.view.tried), claim.view.planned) == ("nothing found", 1, 16)
     assert "1 of 16" in headline_of(claim)
     assert [step.kind for step in claim.steps] == ["start"]
     written.add(Role.TRIAL, 2000, {"write_amp": 8.0})

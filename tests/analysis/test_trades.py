@@ -78,7 +78,7 @@ def test_result_without_a_winner_begins_with_the_best_trade(home: Home) -> None:
     view = read_study(home, "s")
     claim = claim_of(view)
     assert claim.status == "nothing found"
-    assert [trade.check.limit.metric for trade in claim.trades] == [
+    assert [trade.check.limit.metric for trade in claim.view.trades] == [
         "write_p99_us", "live_sst_bytes",
     ]  # fmt: skip
     headline = headline_of(claim)

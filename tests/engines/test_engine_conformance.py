@@ -94,7 +94,7 @@ def test_a_function_is_tuned(tmp_path: Path) -> None:
     result.export(tmp_path / "mine.toml")
     assert "fast = true" in (tmp_path / "mine.toml").read_text()
     again = tuned(tmp_path / "home", of_function(), trials=9)
-    assert again.claim.study == "s"
+    assert again.claim.view.name == "s"
 
 
 def test_a_study_of_a_function_has_no_records(
@@ -133,7 +133,7 @@ def test_a_function_that_raises_is_a_failed_trial(
     assert reasons == {"ZeroDivisionError: fast"}
     kept = list((tmp_path / "evidence").rglob("traceback.txt*"))
     assert len(kept) == sum(trial["status"] == "crashed" for trial in trials)
-    assert result.claim.study == "s"
+    assert result.claim.view.name == "s"
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), "fast"])

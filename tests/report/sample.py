@@ -23,8 +23,9 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Value
 from lsmtune.limits import default_limits
 from lsmtune.metrics.measurement import Level, Measurement, Moment
-from lsmtune.objective import Objective, parse_objective
+from lsmtune.objective import Metrics, Objective, median_metrics, parse_objective
 from lsmtune.stats import Interval, geometric_mean
+from lsmtune.study.ranking import check_medians
 from lsmtune.trials import Judgement, OnlineChange, Role, Status
 from lsmtune.units import MIB
 from lsmtune.verdict import Pair, judge
@@ -207,7 +208,13 @@ def verification(
 
 def study_view(**fields: object) -> StudyView:
     """The finished, verified study; the fields replace its parts."""
-    return replace(_whole_view(), **fields)  # type: ignore[arg-type]
+    view = replace(_whole_view(), **fields)  # type: ignore[arg-type]
+    if view.verification is not None:
+        return replace(view, limits=view.verification.verdict.limits)
+    if view.best_trial is None:
+        return view
+    base, best = median_metrics(view.base_runs), view.best_trial.metrics
+    return replace(view, limits=check_medians(view.objective.limits, best, base))
 
 
 @cache
@@ -235,15 +242,20 @@ def _whole_view() -> StudyView:
         base=measurement(best=False),
         base_runs=tuple(metrics({}, 0.02, rng) for _ in range(3)),
         best=measurement(best=True),
-        best_trial=next(run for run in runs if run.number == _BEST_NUMBER),
-        best_metrics=measurement(best=True).metrics,
+        best_trial=_winner(measurement(best=True).metrics),
         verifications=(verification(),),
         best_within_limits=next(run for run in runs if run.number == _BEST_NUMBER - 1),
     )  # fmt: skip
 
 
+def _winner(medians: Metrics) -> TrialView:
+    """The best trial of the search with the medians of all runs of its config."""
+    found = next(run for run in trials() if run.number == _BEST_NUMBER)
+    return replace(found, metrics=dict(medians))
+
+
 EMPTY: dict[str, Any] = {
-    "best": None, "best_trial": None, "best_metrics": {}, "verifications": (),
+    "best": None, "best_trial": None, "verifications": (),
     "best_within_limits": None,
 }  # fmt: skip
 """What a study lacks that has found nothing."""
@@ -360,7 +372,7 @@ def running_view(objective: Objective = RUNNING, **ratios: float) -> StudyView:
         objective=objective,
         base=measurement(best=False).model_copy(update={**bare, "metrics": base}),
         best=measurement(best=True).model_copy(update={**bare, "metrics": best}),
-        best_metrics=best,
+        best_trial=_winner(best),
         base_runs=(base,),
         verifications=(found,),
         pace=PACE,
@@ -399,7 +411,7 @@ def read_view() -> StudyView:
         objective=objective,
         base=measurement(best=False).model_copy(update={**bare, "metrics": base}),
         best=measurement(best=True).model_copy(update={**bare, "metrics": best}),
-        best_metrics=best,
+        best_trial=_winner(best),
         base_runs=(base,),
         verifications=(found,),
     )

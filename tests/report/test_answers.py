@@ -37,7 +37,7 @@ def test_a_failed_rehearsal_is_the_headline_and_names_the_option() -> None:
 
 def test_each_metric_that_is_proven_worse_is_a_cost() -> None:
     worse = verification(pairs(shift={"get_p99_us": 1.05, "peak_space_bytes": 1.5}))
-    claim = claim_of(replace(study_view(), verifications=(worse,)))
+    claim = claim_of(study_view(verifications=(worse,)))
     costs = {cost.metric: cost.ratio.median for cost in claim.costs if cost.ratio is not None}
     proven = {
         name
@@ -51,11 +51,11 @@ def test_each_metric_that_is_proven_worse_is_a_cost() -> None:
 
 def test_stalls_that_the_baseline_never_had_are_a_cost() -> None:
     runs = [({**best, "stall_s": 2.5}, {**base, "stall_s": 0.0}) for best, base in pairs()]
-    claim = claim_of(replace(study_view(), verifications=(verification(tuple(runs)),)))
+    claim = claim_of(study_view(verifications=(verification(tuple(runs)),)))
     assert [c.value for c in claim.costs if c.metric == "stall_s"] == [2.5]
     assert "2.5 s" in dict(answers(claim))["cost"]
     runs[0][0]["stall_s"] = 0.0
-    claim = claim_of(replace(study_view(), verifications=(verification(tuple(runs)),)))
+    claim = claim_of(study_view(verifications=(verification(tuple(runs)),)))
     assert all(cost.metric != "stall_s" for cost in claim.costs)
 
 

@@ -8,6 +8,7 @@ import pytest
 from sample import (
     BASE_CONFIG,
     BASE_METRICS,
+    EMPTY,
     OBJECTIVE,
     measurement,
     pairs,
@@ -25,7 +26,7 @@ from lsmtune.knobs.existing import Effect, StoreChange
 from lsmtune.knobs.types import Value
 from lsmtune.metrics.definitions import METRICS, RUNNING
 from lsmtune.objective import parse_objective
-from lsmtune.report.comparison import Comparison, comparison
+from lsmtune.report.comparison import HEADINGS, Comparison, comparison
 from lsmtune.report.figures import convergence, failures, options
 from lsmtune.report.sections import options_table
 from lsmtune.report.text.changed_options import option_row
@@ -36,7 +37,7 @@ KNOBS = {knob.name: knob for knob in load("rocksdb").knobs}
 
 
 def compared(**fields: object) -> Comparison:
-    record = comparison(study_view(**fields))
+    record = comparison(claim_of(study_view(**fields)))
     assert record is not None
     return record
 
@@ -186,28 +187,28 @@ def test_axis_names_objective_and_direction(name: str, axis: str) -> None:
 
 
 def test_metrics_asked_for_come_first_then_those_under_a_limit() -> None:
-    groups = [row.group for row in compared().rows]
-    assert [group for group, _ in groupby(groups)] == ["objective", "limit", "main", "reported"]
-    assert groups.count("objective") == 3
+    headings = [HEADINGS.get(row.role) for row in compared().rows]
+    assert [heading for heading, _ in groupby(headings)] == ["objective", "limit", "other", None]
+    assert headings.count("objective") == 3
 
 
 def test_a_metric_better_when_higher_is_turned() -> None:
     row = next(r for r in compared().rows if r.metric.name == "throughput_ops_s")
     assert row.ratio
     assert row.gain
-    assert row.ratio.value > 1 > row.gain.value
+    assert row.ratio > 1 > row.gain
     assert row.side == "better"
 
 
 def test_a_metric_that_was_zero_stands_in_the_table_only() -> None:
     record = compared()
     zero = next(row for row in record.rows if row.metric.name == "bloom_useful")
-    assert (zero.base, zero.best, zero.ratio) == (0, 0, None)
+    assert (zero.baseline, zero.winner, zero.ratio) == (0, 0, None)
     assert zero not in record.drawn
 
 
 def test_limits_have_a_place_on_the_ratio_axis() -> None:
-    limits = {row.metric.name: row.limit for row in compared().rows if row.limit is not None}
+    limits = {row.metric.name: row.bound for row in compared().rows if row.bound is not None}
     assert limits.keys() == {limit.metric for limit in OBJECTIVE.limits}
     assert limits["live_sst_bytes"] == pytest.approx(1.1)
     assert limits["throughput_ops_s"] >= 1 / 0.95  # noise can widen the bound of a default
@@ -217,13 +218,13 @@ def test_a_limit_on_a_metric_better_when_higher_is_turned_too() -> None:
     objective = parse_objective("write_amp", ("throughput_ops_s >= 0.8 * base",))
     rows = compared(objective=objective, verifications=()).rows
     row = next(row for row in rows if row.metric.name == "throughput_ops_s")
-    assert row.limit == pytest.approx(1 / 0.8)
+    assert row.bound == pytest.approx(1 / 0.8)
 
 
 def test_without_verification_nothing_is_better_and_nothing_has_an_interval() -> None:
     record = compared(verifications=())
     assert {row.side for row in record.drawn} == {"undecided"}
-    assert all(row.ratio.low is None for row in record.rows if row.ratio)
+    assert all(row.interval is None for row in record.rows)
     assert numbers(record.runs) == ["3", "2"]
 
 
@@ -233,15 +234,13 @@ def test_a_metric_that_was_never_measured_is_left_out() -> None:
         for best, base in pairs()
     )
     objective = parse_objective("write_amp", ())
-    view = study_view(objective=objective)
     found = replace(verification(), pairs=missing)
-    record = comparison(replace(view, verifications=(found,)))
-    assert record
+    record = compared(objective=objective, verifications=(found,))
     assert [row.metric.name for row in record.rows] == ["write_amp"]
 
 
 def test_there_is_no_comparison_without_a_best() -> None:
-    assert comparison(study_view(verifications=(), best=None, best_metrics={})) is None
+    assert comparison(claim_of(study_view(**EMPTY))) is None
 
 
 def test_trees_leave_out_levels_that_were_never_used() -> None:
@@ -314,7 +313,7 @@ def test_a_failed_repeat_of_a_finalist_has_a_name() -> None:
 
 def test_a_read_load_shows_its_own_numbers_and_no_plots_of_writes() -> None:
     view = read_view()
-    record = comparison(view)
+    record = comparison(claim_of(view))
     assert record
     assert [row.metric.name for row in record.main][:6] == [
         "throughput_ops_s", "get_p50_us", "get_p99_us", "live_sst_bytes", "write_amp", "read_amp",

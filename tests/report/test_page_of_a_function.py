@@ -65,7 +65,7 @@ def test_what_it_does_not_measure_is_not_on_the_page(view: StudyView) -> None:
 
 
 def test_its_own_metrics_are_in_the_chart(view: StudyView) -> None:
-    found = comparison(view)
+    found = comparison(claim_of(view))
     assert found is not None
     assert {row.metric.name for row in found.drawn} == {"cost", "waste"}
 

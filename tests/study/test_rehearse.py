@@ -92,9 +92,9 @@ def test_the_winner_is_rehearsed_once(home: Home) -> None:
     assert run(home, lambda _: OPENED).done == []
     view = read_study(home, "s")
     claim = claim_of(view)
-    assert claim.rehearsal is not None
-    assert claim.rehearsal.seconds > 0
-    assert claim.rehearsal.model_copy(update={"seconds": 0.0}) == OPENED
+    assert claim.view.rehearsal is not None
+    assert claim.view.rehearsal.seconds > 0
+    assert claim.view.rehearsal.model_copy(update={"seconds": 0.0}) == OPENED
     assert claim.status == "gain"
     document = show_document(view, claim)["claim"]["rehearsal"]
     assert document["passed"] is True
@@ -164,7 +164,7 @@ def test_a_baseline_that_fails_is_a_remark_and_no_verdict(home: Home) -> None:
         verify_deployable(study, lambda _: NO_FILES, remarks)
     assert any("signal 6" in text for text in remarks.texts)
     claim = claim_of(read_study(home, "s"))
-    assert (claim.status, claim.rehearsal) == ("gain", None)
+    assert (claim.status, claim.view.rehearsal) == ("gain", None)
 
 
 @pytest.mark.parametrize(("one_way", "status"), [(True, "gain"), (None, "cannot be deployed")])
@@ -188,8 +188,8 @@ def test_a_change_that_needs_a_migration_needs_a_word_of_the_user(
         verify_deployable(study, lambda _: NO_FILES, Observer())
     claim = claim_of(read_study(home, "s"))
     assert claim.status == status
-    assert claim.rehearsal is not None
-    assert bool(claim.rehearsal.needs) == bool(one_way)
+    assert claim.view.rehearsal is not None
+    assert bool(claim.view.rehearsal.needs) == bool(one_way)
 
 
 def test_a_damaged_row_is_named(home: Home, tmp_path: Path) -> None:

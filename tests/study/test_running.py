@@ -231,8 +231,8 @@ def test_a_verification_at_another_rate_stands_beside(home: Home) -> None:
     claim = claim_of(read_study(home, "s"))
     assert claim.gain
     assert [(other.rate, other.status) for other in claim.others] == [(500.0, "no gain")]
-    assert claim.pace is not None
-    assert claim.pace.ops_s == HALF
+    assert claim.view.shown_pace is not None
+    assert claim.view.shown_pace.ops_s == HALF
 
 
 def test_a_study_of_filled_stores_has_no_other_rate(

@@ -10,7 +10,7 @@ import pytest
 from lsmtune.analysis.trades import price_of
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
-from lsmtune.limits import default_limits
+from lsmtune.limits import default_limits, parse_limit
 from lsmtune.objective import Metrics, Objective, parse_objective
 from lsmtune.verdict import LimitCheck, Pair, Verdict, judge
 from lsmtune.workloads import Workload
@@ -64,7 +64,7 @@ def verdict(
 
 
 def check_of(found: Verdict, metric: str) -> LimitCheck:
-    return next(check for check in found.limits if check.limit.startswith(f"{metric} "))
+    return next(check for check in found.limits if check.limit.metric == metric)
 
 
 def test_default_limits_of_watch_reads() -> None:
@@ -121,7 +121,7 @@ def test_bounds_of_a_running_store_never_grow() -> None:
     objective = asked()
     assert objective.grown(dict.fromkeys(BASE, 0.5), BASE) == objective
     found = verdict(6, objective)
-    assert [check.limit for check in found.limits] == list(map(str, objective.limits))
+    assert [check.limit for check in found.limits] == list(objective.limits)
     assert all(check.asked is None for check in found.limits)
 
 
@@ -138,9 +138,14 @@ def test_open_limit_does_not_deny_a_gain() -> None:
 @pytest.mark.parametrize(("use", "turns"), [(0.99, True), (0.93, False), (1.02, False)])
 def test_open_limit_costs_pairs_only_while_it_may_turn(use: float, turns: bool) -> None:
     check = LimitCheck(
-        limit="get_p50_us <= 1.1 * base", state="undecided", use=use, low=use / 1.1,
-        high=use * 1.1, can_be_open=True, default=True,
-    )  # fmt: skip
+        limit=parse_limit("get_p50_us <= 1.1 * base"),
+        state="undecided",
+        use=use,
+        low=use / 1.1,
+        high=use * 1.1,
+        can_be_open=True,
+        default=True,
+    )
     assert (check.may_turn, check.forbids_gain) == (turns, use > 1)
 
 

@@ -118,7 +118,7 @@ def test_the_simple_config_is_verified_beside_the_raw_winner(home: Home) -> None
     assert view.best_trial.number == found.simple
     claim = claim_of(view)
     assert claim.gain
-    shown = claim.simplification
+    shown = claim.view.simplification
     assert shown is not None
     assert shown.used
     assert shown.kept is not None
@@ -142,7 +142,7 @@ def test_a_gain_within_the_noise_has_no_shares(home: Home) -> None:
     with opened(home, script) as study:
         run_search(study)
         simplify_new_winner(study)
-    shown = claim_of(read_study(home, "s")).simplification
+    shown = claim_of(read_study(home, "s")).view.simplification
     assert shown is not None
     assert shown.needed
     assert [part.share for part in shown.needed] == [None] * len(shown.needed)
@@ -171,8 +171,8 @@ def test_raw_winner_wins_if_the_simple_config_loses_in_pairs(home: Home, lost: s
         assert len(raw_runs) == 6
     claim = claim_of(read_study(home, "s"))
     assert (claim.status, claim.trial) == ("gain", found.raw)
-    assert claim.simplification is not None
-    assert not claim.simplification.used
+    assert claim.view.simplification is not None
+    assert not claim.view.simplification.used
 
 
 def test_interrupted_simplification_continues_with_the_same_runs(home: Home) -> None:
@@ -264,7 +264,7 @@ def test_each_change_that_stays_has_its_reason(home: Home) -> None:
         found = study.stored.simplified
         assert found is not None
         left = changes(study, found.simple or found.raw)
-    shown = claim_of(read_study(home, "s")).simplification
+    shown = claim_of(read_study(home, "s")).view.simplification
     assert shown is not None
     assert {part.names: (part.loses, part.limits) for part in shown.needed} == {
         **{(name,): (True, ()) for name in GAINS}, (spacious,): (False, ("live_sst_bytes",)),

@@ -71,7 +71,9 @@ def hosts_used(
         uses.append(
             HostUse(
                 name=name,
-                runs=Counter(t.role for t in ran if t.result.status is not Status.DISTURBED),
+                runs=Counter(
+                    sorted(t.role for t in ran if t.result.status is not Status.DISTURBED)
+                ),
                 measured_s=sum(trial.duration_s for trial in ran),
                 under_way=None if name is None else titles.get(name),
                 lost=len(lost),

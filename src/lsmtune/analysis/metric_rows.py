@@ -1,26 +1,64 @@
-"""The metrics that a claim compares: winner, or nearest trial, with the baseline."""
+"""Winner and baseline in each metric: the rows that text, page, charts and JSON show."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from lsmtune.analysis.constraints import Constraint, checked, constraint_of
-from lsmtune.analysis.study_view import StudyView
+from lsmtune.analysis.study_view import StudyView, TrialView
+from lsmtune.engine_traits import ENGINES
 from lsmtune.metrics.definitions import METRICS, Metric
-from lsmtune.objective import Metrics, median_metrics
+from lsmtune.objective import Metrics, gain_ratio
 from lsmtune.stats import Interval
-from lsmtune.verdict import Side, side_of
+from lsmtune.verdict import LimitCheck, Side, side_of
+from lsmtune.workloads import Kind
 
-RowRole = Literal["objective", "constraint", "speed", "other"]
+RowRole = Literal["objective", "constraint", "speed", "main", "other"]
+"""Why a metric is shown: the study asks for it, or it is the speed, or a main metric."""
+
+_SPEED = ("throughput_ops_s", "sustained_ops_s", "capacity_ops_s", "load_s", "settle_s")
+_SPACE = ("write_amp", "live_sst_bytes", "peak_space_bytes", "space_amp", "level0_files")
+_WRITES = ("write_p50_us", "write_p99_us", "write_p9999_us", "stall_s")
+_READS = (
+    "get_p50_us", "get_p99_us", "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us",
+    "scan_p99_us",
+)  # fmt: skip
+_TRANSACTIONS = ("transaction_p99_us", "new_order_p50_us", "new_order_p99_us", "payment_p99_us")
+_BLOCKS = ("read_amp", "cache_hit_data", "cache_hit_index", "cache_hit_filter", "bloom_useful")
+_COST = ("cpu_s", "cpu_us_per_op", "peak_rss_bytes")
+_MAIN: dict[Kind, tuple[str, ...]] = {
+    "write": (*_SPEED, *_WRITES, *_SPACE, *_READS, *_COST),
+    "read": ("throughput_ops_s", *_READS, *_BLOCKS, *_SPACE, "build_s", *_COST),
+    "mixed": (
+        "tpmc",
+        *_SPEED,
+        *_TRANSACTIONS,
+        *_WRITES,
+        *_READS,
+        *_BLOCKS,
+        *_SPACE,
+        "build_s",
+        *_COST,
+    ),
+}  # fmt: skip
+"""The main metrics by kind of workload; all others are in the table only."""
+
+
+_RUNNING = (
+    "capacity_ops_s", "cpu_us_per_op", "write_p50_us", "write_p99_us", "write_p999_us", "stall_s",
+    *_READS, "get_data_blocks", "get_missing_data_blocks", "scan_sorted_runs", "write_amp",
+    "live_sst_bytes", "peak_space_bytes", "peak_rss_bytes",
+)  # fmt: skip
+"""The main metrics of a running store."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
     """A metric of baseline and winner: medians over the compared runs.
 
-    `ratio` is winner / baseline, or None if the metric was zero or missing in a run. `interval`
-    is its 95 % interval, or None without verification; then `side` is "undecided".
+    `ratio` is winner / baseline. It is None if the metric was zero or missing in a run, or has no
+    better direction. `interval` is its 95 % interval, or None without verification; then `side` is
+    "undecided". `limits` are those on the metric, checked.
     """
 
     metric: Metric
@@ -30,65 +68,98 @@ class MetricRow:
     ratio: float | None
     interval: Interval | None
     side: Side
-    constraints: tuple[Constraint, ...]
+    limits: tuple[LimitCheck, ...]
+
+    @property
+    def gain(self) -> float | None:
+        """The ratio, turned so that below 1 is better."""
+        if self.ratio is None:
+            return None
+        return 1 / self.ratio if self.metric.better == "higher" else self.ratio
+
+    @property
+    def bound(self) -> float | None:
+        """The strictest limit as a share of the baseline, turned like `gain`."""
+        name, base = self.metric.name, self.baseline
+        if self.ratio is None or not base:
+            return None
+        bounds = (gain_ratio(name, check.limit.full_bound(base), base) for check in self.limits)
+        return min(bounds, default=None)
 
 
-def metric_rows(view: StudyView) -> Iterator[MetricRow]:
-    """Yield the metrics of the objective, then those with a limit, then the speed."""
-    if view.best_trial is None and view.nearest is None:
-        return
-    best, base = compared_runs(view)
-    if view.nearest is not None:
-        best = [view.nearest.trial.metrics]
-    constraints = _constraints(view, best, base)
+def compare(view: StudyView, trial: TrialView | None = None) -> tuple[MetricRow, ...]:
+    """Return the winner in each metric, or without one the trial that came nearest.
+
+    A `trial` of the front, which has medians, replaces both. Those metrics come first that the
+    study asks for, then its limits, then the main metrics. Empty if there is nothing to compare.
+    """
+    verification = view.verification if trial is None else None
+    shown = trial or view.best_trial or view.nearest
+    if shown is None:
+        return ()
+    best: list[Metrics] = [shown.metrics]
+    base: list[Metrics] = [*view.base_runs]
+    if verification is not None:
+        best, base = ([pair[side] for pair in verification.pairs] for side in (0, 1))
+    ratios = verification.verdict.ratios if verification else None
+    limits = view.limits if trial is None else ()
+    roles = _roles(view, (name for run in (*best, *base) for name in run))
+    rows = (
+        _row(name, role, (best, base), ratios, tuple(c for c in limits if c.limit.metric == name))
+        for name, role in roles.items()
+    )
+    return tuple(
+        row
+        for row in rows
+        if row.role == "objective"
+        or row.limits
+        or row.baseline is not None
+        or row.winner is not None
+    )
+
+
+def _roles(view: StudyView, measured: Iterable[str]) -> dict[str, RowRole]:
+    """Return the metrics in the order in which they are shown, and why they are."""
     speed = "sustained_ops_s" if view.workload.kind == "write" else "throughput_ops_s"
     if view.objective.is_running:
         speed = "capacity_ops_s"
+    limits = (*(check.limit for check in view.limits), *view.objective.limits)
     roles: dict[str, RowRole] = dict.fromkeys(view.objective.metrics, "objective")
-    for constraint in constraints:
-        roles.setdefault(constraint.limit.metric, "constraint")
-    roles.setdefault(speed, "speed")
-    for name, role in roles.items():
-        found = tuple(c for c in constraints if c.limit.metric == name)
-        row = metric_row(view, name, best, base)
-        if role == "objective" or found or not (row.baseline is None and row.winner is None):
-            yield replace(row, role=role, constraints=found)
+    for limit in limits:
+        roles.setdefault(limit.metric, "constraint")
+    for name in _main(view):
+        roles.setdefault(name, "speed" if name == speed else "main")
+    for name in METRICS.among(measured):
+        roles.setdefault(name, "other")
+    return roles
 
 
-def metric_row(
-    view: StudyView, name: str, best: Sequence[Metrics], base: Sequence[Metrics]
+def _main(view: StudyView) -> Iterable[str]:
+    """Return the main metrics: the usual ones, and all that an entry names itself."""
+    if view.objective.is_running:
+        return _RUNNING
+    named = ENGINES[view.engine].measured if view.engine in ENGINES else None
+    return (*_MAIN[view.workload.kind], *(named or ()))
+
+
+def _row(
+    name: str,
+    role: RowRole,
+    runs: tuple[Sequence[Metrics], Sequence[Metrics]],
+    ratios: Mapping[str, Interval] | None,
+    limits: tuple[LimitCheck, ...],
 ) -> MetricRow:
-    """Return a metric of the compared runs, without role and limits."""
-    baseline, winner = (_median(name, runs) for runs in (base, best))
-    interval = view.verification.verdict.ratios.get(name) if view.verification else None
+    """Return a metric of the runs of winner and baseline; pairs of runs have `ratios`."""
+    metric = METRICS[name]
+    winner, baseline = (_median(name, side) for side in runs)
+    interval = ratios.get(name) if ratios is not None and metric.better else None
     ratio = interval.median if interval else None
-    if view.verification is None and baseline and winner and baseline > 0 and winner > 0:
+    if ratios is None and metric.better and baseline and winner and min(baseline, winner) > 0:
         ratio = winner / baseline
     side = side_of(name, interval) if interval else "undecided"
-    return MetricRow(METRICS[name], "other", baseline, winner, ratio, interval, side, ())
-
-
-def compared_runs(view: StudyView) -> tuple[list[Metrics], list[Metrics]]:
-    """Return the runs of winner and baseline: the pairs if verified, else those of the search."""
-    if view.verification is not None:
-        pairs = view.verification.pairs
-        return [best for best, _ in pairs], [base for _, base in pairs]
-    base = list(view.base_runs) or ([view.base.metrics] if view.base else [])
-    return [view.best_metrics] if view.best_metrics else [], list(base)
+    return MetricRow(metric, role, baseline, winner, ratio, interval, side, limits)
 
 
 def _median(name: str, runs: Sequence[Metrics]) -> float | None:
     values = [run[name] for run in runs if name in run]
     return median(values) if values else None
-
-
-def _constraints(
-    view: StudyView, best: Sequence[Metrics], base: Sequence[Metrics]
-) -> list[Constraint]:
-    if view.verification is not None:
-        return [checked(check) for check in view.verification.verdict.limits]
-    checks = view.nearest.checks if view.nearest is not None else view.undecided
-    if checks:
-        return [checked(check) for check in checks]
-    metrics = [median_metrics(runs) if runs else {} for runs in (best, base)]
-    return [constraint_of(limit, limit.ratio(*metrics)) for limit in view.objective.limits]

@@ -1,6 +1,6 @@
 """Read the view of a study from the store."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -17,7 +17,6 @@ from lsmtune.analysis.study_view import (
     COMPARISON,
     ONLINE,
     Change,
-    Nearest,
     OnlineCall,
     StudyView,
     TrialView,
@@ -45,7 +44,6 @@ from lsmtune.study.record import StudyRecord, read_record, study_catalogue
 from lsmtune.study_keys import VERSION
 from lsmtune.trials import Base, Judgement
 from lsmtune.units import parse_size
-from lsmtune.verdict import LimitCheck
 
 _Fact = TypeVar("_Fact", str, bool)
 
@@ -64,8 +62,10 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
     base_config = _base_config(record)
     views, no_search = trial_views(spec, history, base_config), no_search_of(spec)
     best = _best(spec, history, trial)
+    nearest = None if best or no_search else nearest_candidate(history.candidates)
+    compared, by_medians = best or nearest, best is not None and (best.can_win or trial is not None)
     number = best.trial.number if best else None
-    best_trial = None if best is None else _with_deployed(spaces, _judged(best, views))
+    best_trial = None if best is None else _with_deployed(spaces, _with_medians(views, best))
     in_program = is_of_program(spec.engine)
     is_interrupted = not (no_search or history.verifications) and _is_interrupted(study, history)
     return StudyView(
@@ -88,7 +88,6 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         base_runs=tuple(history.base_runs),
         best=best.trial.result.measurement if best else None,
         best_trial=best_trial,
-        best_metrics=best.metrics if best else {},
         verifications=verifications_of(history, number),
         windows=windows_of(history, best),
         front=_front(views, history),
@@ -99,8 +98,8 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
             None if in_program else f"lsmtune simplify {quote(study.name)}{home_flag(home.path)}",
         ),
         trades=() if no_search else trades(history, best),
-        undecided=_undecided(best, history) if trial is None else (),
-        nearest=None if best or no_search else _nearest(views, history),
+        nearest=None if nearest is None else _with_medians(views, nearest),
+        limits=() if compared is None else history.checks(compared, by_medians=by_medians),
         verified=tuple(history.verdicts),
         home_flag="" if in_program else home_flag(home.path),
         picked=trial is not None,
@@ -243,12 +242,6 @@ def _check_version(picked: Candidate, spec: StudySettings) -> None:
         )
 
 
-def _judged(best: Candidate, views: Mapping[int, TrialView]) -> TrialView:
-    """Return the view of the winner's trial, judged by all runs of its config."""
-    view = views[best.trial.number]
-    return replace(view, runs=best.runs, median=best.value, keeps=best.can_win)
-
-
 def _with_deployed(spaces: KnobSpaces, trial: TrialView) -> TrialView:
     """Return the trial with the values that an exported file contains.
 
@@ -307,23 +300,6 @@ def _best_within_limits(views: dict[int, TrialView], history: History) -> TrialV
         if found.can_win and (verdict is None or not any(x.forbids_gain for x in verdict.limits)):
             return _with_medians(views, found)
     return None
-
-
-def _nearest(views: dict[int, TrialView], history: History) -> Nearest | None:
-    """Return the trial that came nearest; its verification, if any, decides the limits."""
-    found = nearest_candidate(history.candidates)
-    if found is None:
-        return None
-    verdict = history.verdicts.get(found.trial.number)
-    checks = verdict.limits if verdict else history.scorer.checks(found)
-    return Nearest(_with_medians(views, found), checks)
-
-
-def _undecided(best: Candidate | None, history: History) -> tuple[LimitCheck, ...]:
-    """Return the limits of a winner whose runs do not decide all of them, else nothing."""
-    if best is None or best.can_win:
-        return ()
-    return history.scorer.checks(best)
 
 
 def _representative(history: History) -> Measurement | None:

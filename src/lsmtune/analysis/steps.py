@@ -90,7 +90,7 @@ def _verifying_larger(view: StudyView, flag: str) -> Step:
 
 def _peak_bytes(view: StudyView, factor: Fraction) -> int | None:
     """Return about the disk space of a run with this multiple of the data."""
-    runs = (*view.base_runs, view.best_metrics)
+    runs = (*view.base_runs, *([view.best_trial.metrics] if view.best_trial else []))
     known = [run["peak_space_bytes"] for run in runs if "peak_space_bytes" in run]
     return round(max(known) * factor) if known else None
 

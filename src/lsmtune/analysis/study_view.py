@@ -15,7 +15,7 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.existing import StoreChange
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.objective import Metrics, Objective
+from lsmtune.objective import Objective
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.trials import Judgement, OnlineChange, Origin, Role, Status
 from lsmtune.verdict import LimitCheck, Pair, Verdict
@@ -89,6 +89,11 @@ class TrialView:
     host: str | None = None
 
     @property
+    def changed(self) -> dict[str, Value]:
+        """The values of its config that differ from the baseline."""
+        return {change.knob.name: change.best for change in self.changes}
+
+    @property
     def judged(self) -> float | None:
         """The objective / baseline over all runs of its config, or that of this run."""
         return self.value if self.median is None else self.median
@@ -106,18 +111,6 @@ class TrialView:
         if self.keeps is not None:
             return self.keeps
         return self.violation is not None and self.violation <= 0
-
-
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """The trial that came nearest to a win in a study without a winner.
-
-    `trial` has the medians of all runs of its config. `checks` are the limits, checked on its
-    verification, or on these medians if it has none.
-    """
-
-    trial: TrialView
-    checks: tuple[LimitCheck, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +161,10 @@ class StudyView:
 
     `base_facts` describe the baseline and its options that could not be used. `base` is the
     representative baseline run: the one nearest to the median objective. `best` is the run of the
-    winner, or of the trial that the user picked; `best_metrics` are the medians of all runs of
-    its config. They are empty if no trial beat the baseline within the limits; then `nearest`
-    is the trial that came nearest, if one beat the baseline. `undecided` has the limits of
-    `best`, checked on its medians, if these do not decide all of them.
+    winner, or of the trial that the user picked, and `best_trial` that trial with the medians of
+    all runs of its config. Both are None if no trial beat the baseline within the limits; then
+    `nearest` is the trial that came nearest, with medians, if one beat the baseline. `limits` are
+    checked on `best_trial`, or else on `nearest`, see `History.checks`.
     `best_within_limits` is the config with the best objective that keeps all limits, also in
     its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
     the numbers of all trials with a verification. `home_flag` names the folder of
@@ -213,13 +206,12 @@ class StudyView:
     base_runs: tuple[dict[str, float], ...]
     best: Measurement | None
     best_trial: TrialView | None
-    best_metrics: Metrics
     verifications: tuple[VerificationView, ...] = ()
     windows: Windows | None = None
     front: tuple[TrialView, ...] = ()
     best_within_limits: TrialView | None = None
-    nearest: Nearest | None = None
-    undecided: tuple[LimitCheck, ...] = ()
+    nearest: TrialView | None = None
+    limits: tuple[LimitCheck, ...] = ()
     verified: tuple[int, ...] = ()
     home_flag: str = ""
     picked: bool = False

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, sqrt
 
-from lsmtune.analysis.constraints import Constraint, checked
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective
 from lsmtune.stats import Interval
 from lsmtune.study.history import History
 from lsmtune.study.ranking import LEAST_PROBABILITY, Candidate, Scorer
-from lsmtune.verdict import Verdict, side_of
+from lsmtune.verdict import LimitCheck, Verdict, side_of
 
 _MOST = 3
 _ERRORS = 2
@@ -46,7 +45,7 @@ class Trade:
     runs: int
     value: float
     ratios: Mapping[str, float]
-    check: Constraint
+    check: LimitCheck
 
 
 def trades(history: History, winner: Candidate | None) -> tuple[Trade, ...]:
@@ -70,7 +69,7 @@ def trades(history: History, winner: Candidate | None) -> tuple[Trade, ...]:
     return tuple(found.values())[:_MOST]
 
 
-def _only_broken(scorer: Scorer, candidate: Candidate) -> Constraint | None:
+def _only_broken(scorer: Scorer, candidate: Candidate) -> LimitCheck | None:
     """Return the one default limit that the candidate probably breaks, if it keeps the others."""
     chances = scorer.kept_each(candidate)
     broken = [place for place, chance in enumerate(chances) if chance <= 1 - LEAST_PROBABILITY]
@@ -79,10 +78,10 @@ def _only_broken(scorer: Scorer, candidate: Candidate) -> Constraint | None:
     others = 1.0
     for place, chance in enumerate(chances):
         others *= chance if place != broken[0] else 1.0
-    return checked(scorer.checks(candidate)[broken[0]]) if others >= LEAST_PROBABILITY else None
+    return scorer.checks(candidate)[broken[0]] if others >= LEAST_PROBABILITY else None
 
 
-def _trade(scorer: Scorer, candidate: Candidate, objective: Objective, broken: Constraint) -> Trade:
+def _trade(scorer: Scorer, candidate: Candidate, objective: Objective, broken: LimitCheck) -> Trade:
     ratios = {
         name: candidate.metrics[name] / scorer.base[name]
         for name in objective.metrics
@@ -138,7 +137,7 @@ def price_of(verdict: Verdict | None) -> tuple[Cost, ...]:
     """
     if verdict is None:
         return ()
-    limited = {check.limit.split()[0] for check in verdict.limits}
+    limited = {check.limit.metric for check in verdict.limits}
     return tuple(
         cost
         for cost in _all_costs(verdict)

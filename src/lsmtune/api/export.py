@@ -132,10 +132,10 @@ def _check_trial(view: StudyView) -> None:
 
 def _check_claim(view: StudyView, claim: Claim) -> None:
     """Raise UserError if pairs of runs did not prove a gain, unless the user picked the trial."""
-    rehearsal = claim.rehearsal
+    rehearsal = claim.view.rehearsal
     if rehearsal is not None and not rehearsal.passed:
         raise UserError(f"study {view.name!r}: nothing to export; {rehearsal_sentence(rehearsal)}")
-    if claim.status in ("no gain", "loss") and not claim.picked:
+    if claim.status in ("no gain", "loss") and not claim.view.picked:
         raise UserError(
             f"study {view.name!r}: nothing to export; {claim.pairs} pairs of runs did not prove a "
             f"gain of trial {claim.trial}. Keep the baseline. To export the trial all the same, "
@@ -251,13 +251,13 @@ class _Exporter:
 
     def _heading(self, *, back: bool) -> str:
         claim = self._claim
-        picked = ", picked by you" if claim.picked else ""
+        picked = ", picked by you" if claim.view.picked else ""
         whose = (
             "values of the baseline, to undo the change"
             if back
             else f"options of trial {claim.trial}{picked}"
         )
-        lines = [f"lsmtune, study {claim.study}: {whose}"]
+        lines = [f"lsmtune, study {claim.view.name}: {whose}"]
         if not back:
             lines += [*export_notes(claim), *(f"{sentence_start(x)}." for x in self._base.notes)]
         if self._begun:

@@ -8,7 +8,7 @@ from textwrap import wrap
 
 import plotly.graph_objects as go
 
-from lsmtune.analysis.study_view import StudyView
+from lsmtune.analysis.claim import Claim
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.report.canvas import Key, colour
 from lsmtune.report.comparison import comparison
@@ -25,7 +25,7 @@ _COLOUR = re.compile(r"--([a-z-]+): (#[0-9a-f]{3,6});")
 _PLACEHOLDER = re.compile(r"var\(--([a-z-]+)\)")
 
 
-def figure(view: StudyView, name: str) -> go.Figure:
+def figure(claim: Claim, name: str) -> go.Figure:
     """Return a chart of the page in its light colours.
 
     UserError for an unknown name, or for a comparison of a study without a winner.
@@ -33,13 +33,13 @@ def figure(view: StudyView, name: str) -> go.Figure:
     if name not in FIGURES:
         raise UserError(f"figure: {unknown_word('figure', name, FIGURES)}")
     if name == "convergence":
-        searched = convergence(view)
+        searched = convergence(claim.view)
         return _alone(
             convergence_plot(searched), searched.title, searched.axis, convergence_keys(searched)
         )
-    compared = comparison(view)
+    compared = comparison(claim)
     if compared is None:
-        raise UserError(f"figure: study {view.name!r} has no winner to compare")
+        raise UserError(f"figure: study {claim.view.name!r} has no winner to compare")
     rows = compared.key
     return _alone(comparison_plot(rows), compared.title, compared.axis, comparison_keys(rows))
 

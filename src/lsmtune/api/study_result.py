@@ -100,7 +100,7 @@ class Result:
         """
         from lsmtune.api.figures import figure  # noqa: PLC0415 - slow to import
 
-        return figure(self.view, name)
+        return figure(self.claim, name)
 
 
 def read_result(home: Home, study: str, trial: int | None = None) -> Result:

@@ -144,7 +144,7 @@ def _changed_cells(row: OptionRow, *, with_file: bool) -> list[str]:
 
 def _needed_lines(claim: "Claim") -> list[str]:
     """Return what each change that is left brings, as far as it was tried."""
-    found = claim.simplification
+    found = claim.view.simplification
     if found is None or not found.needed:
         return []
     lines = [line for text in needed_lines(found) for line in paragraph(text, 2, 2)]

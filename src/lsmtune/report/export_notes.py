@@ -21,15 +21,16 @@ def export_notes(claim: Claim) -> list[str]:
     """Return the lines about the claim at the top of an exported file."""
     return [
         *_result_notes(claim),
-        SIMULATED if claim.simulated else _engine_note(claim),
-        *([] if claim.search_scale == "1" else [_scale_note(claim)]),
-        *([disturbed] if (disturbed := disturbed_text(claim.disturbed_runs)) else []),
+        SIMULATED if claim.view.is_simulated else _engine_note(claim),
+        *([] if claim.view.scale == "1" else [_scale_note(claim)]),
+        *([disturbed] if (disturbed := disturbed_text(claim.view.kept_disturbed)) else []),
     ]
 
 
 def _engine_note(claim: Claim) -> str:
-    origin = "" if claim.origin is None else f" ({claim.origin.text})"
-    return f"Measured on {claim.engine} {claim.engine_version}{origin}."
+    view = claim.view
+    origin = "" if view.origin is None else f" ({view.origin.text})"
+    return f"Measured on {view.engine} {view.engine_version}{origin}."
 
 
 def _result_notes(claim: Claim) -> list[str]:
@@ -46,6 +47,7 @@ def _result_notes(claim: Claim) -> list[str]:
 
 
 def _scale_note(claim: Claim) -> str:
+    view = claim.view
     proof = "Verified at scale 1, a full-size tree."
     if claim.unverified_at_full_scale:
         larger = claim.larger_scale
@@ -55,7 +57,7 @@ def _scale_note(claim: Claim) -> str:
             else f"Verified at {larger}, not at full size (scale 1)."
         )
     return (
-        f"{proof} The search ran at scale {claim.search_scale}, "
-        f"{small_tree_text(all_sizes_scale=claim.all_sizes_scale)}. The sizes in this file are for "
+        f"{proof} The search ran at scale {view.scale}, "
+        f"{small_tree_text(all_sizes_scale=view.all_sizes_scale)}. The sizes in this file are for "
         "scale 1."
     )

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lsmtune.analysis.deploy import export_command
+from lsmtune.analysis.metric_rows import MetricRow, compare
 from lsmtune.analysis.study_view import StudyView, TrialView
-from lsmtune.metrics.definitions import METRICS, Metric
-from lsmtune.objective import COMPOSITES, Metrics, gain_ratio, median_metrics
-from lsmtune.report.comparison import metric_groups
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.objective import COMPOSITES
 from lsmtune.report.figures import goal_axis
 from lsmtune.report.page_texts import PageTexts
 from lsmtune.report.text.changed_options import OptionRow, option_row
@@ -32,23 +32,13 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class PickedMetric:
-    """A metric of a trial on the front and of the baseline; `gain` below 1 is better."""
-
-    metric: Metric
-    base: float
-    trial: float
-    gain: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Pick:
     """A trial on the front that the user can pick."""
 
     number: int
     summary: str
     options: tuple[OptionRow, ...]
-    metrics: tuple[PickedMetric, ...]
+    metrics: tuple[MetricRow, ...]
     command: str
 
 
@@ -132,12 +122,15 @@ def _pick(view: StudyView, trial: TrialView) -> Pick:
         f"{goal.name} {number(_ratio(goal.name, value))} {TIMES}"
         for goal, value in zip(goals, trial.values, strict=True)
     )
-    base = median_metrics(view.base_runs)
     return Pick(
         number=trial.number,
         summary=f"trial {trial.number}: {values}",
         options=tuple(option_row(change) for change in trial.changes),
-        metrics=tuple(_metrics(view, base, trial.metrics)),
+        metrics=tuple(
+            row
+            for row in compare(view, trial)
+            if row.role != "other" and row.baseline is not None and row.winner is not None
+        ),
         command=export_command(view.name, view.engine, trial=trial.number) + view.home_flag,
     )
 
@@ -146,12 +139,3 @@ def _ratio(goal: str, value: float) -> float:
     """Return the value as trial / baseline, also if more is better."""
     higher = goal not in COMPOSITES and METRICS[goal].better == "higher"
     return 1 / value if higher else value
-
-
-def _metrics(view: StudyView, base: Metrics, trial: Metrics) -> Iterator[PickedMetric]:
-    groups = metric_groups(view)
-    for name in (*groups["objective"], *groups["limit"], *groups["main"]):
-        if name in base and name in trial:
-            measured = base[name] > 0 and trial[name] > 0
-            gain = gain_ratio(name, trial[name], base[name]) if measured else None
-            yield PickedMetric(METRICS[name], base[name], trial[name], gain)

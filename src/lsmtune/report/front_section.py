@@ -6,8 +6,9 @@ The chart is a plane for two objectives, and a line per trial for more.
 from collections.abc import Sequence
 from typing import Any
 
+from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.report.canvas import Chart, Key, Shape, marker, picture, ratio_axis
-from lsmtune.report.front import Front, Pick, PickedMetric, Place
+from lsmtune.report.front import Front, Pick, Place
 from lsmtune.report.markup import Html, code, command, element, join, section, table
 from lsmtune.report.sections import measured_text, options_table
 from lsmtune.report.text.words import TIMES, number, unit_text
@@ -66,19 +67,18 @@ def _panel(pick: Pick) -> Html:
     )
 
 
-def _cells(row: PickedMetric) -> list[str]:
+def _cells(row: MetricRow) -> list[str]:
     unit = row.metric.unit
-    values = (measured_text(value, unit) for value in (row.base, row.trial))
+    values = (measured_text(value, unit) for value in (row.baseline, row.winner))
     return [code(row.metric.name), unit_text(unit), *values, _ratio(row)]
 
 
-def _ratio(row: PickedMetric) -> Html | str:
+def _ratio(row: MetricRow) -> Html | str:
     """Return the ratio and its direction in words."""
-    if row.gain is None:
+    if row.ratio is None or row.gain is None:
         return "none"
     way = "better" if row.gain < 1 - _ALIKE else "worse" if row.gain > 1 + _ALIKE else "similar"
-    ratio = number(row.trial / row.base)
-    return element("span", join([f"{ratio} {TIMES}, {way}"]), class_="number")
+    return element("span", join([f"{number(row.ratio)} {TIMES}, {way}"]), class_="number")
 
 
 _HEIGHT_PX = 400

@@ -48,7 +48,7 @@ def render_page(view: StudyView, claim: Claim | None = None) -> str:
     `claim` is that of the view, if it is known.
     """
     claim = claim or claim_of(view)
-    text, compared = claim_text(claim), comparison(view)
+    text, compared = claim_text(claim), comparison(claim)
     parts = [header(view, claim, text, compared), *_sections(view, claim, text, compared)]
     return assembled(f"{view.name}: {text.headline}", parts)
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
+from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.report.canvas import Chart, Key, Shape, colour, marker
-from lsmtune.report.comparison import GROUPS, MetricRow
+from lsmtune.report.comparison import HEADINGS
 from lsmtune.report.text.metric_words import Ratio, Side
 from lsmtune.report.text.words import quantity
 from lsmtune.report.tree import Levels
@@ -33,7 +34,7 @@ def comparison_keys(rows: Sequence[MetricRow]) -> list[Key]:
     }
     sides = {row.side for row in rows}
     keys = [Key(SIDES[side], meaning) for side, meaning in meanings.items() if side in sides]
-    limited = any(row.limit is not None for row in rows)
+    limited = any(row.bound is not None for row in rows)
     return keys + ([Key(LIMIT, "limit")] if limited else [])
 
 
@@ -44,12 +45,12 @@ def comparison_plot(rows: Sequence[MetricRow]) -> Chart:
     for (side, asked), group in groupby(sorted(rows, key=_look), key=_look):
         found = list(group)
         chart.intervals(
-            [row.gain for row in found if row.gain],
+            [_ratio(row).gain(row.metric.name) for row in found],
             [places[row.metric.name] for row in found], SIDES[side], "%{text}",
             size=13 if asked else 8, thickness=3 if asked else 1.5,
-            text=[f"{row.metric.name}: {row.ratio}" for row in found],
+            text=[f"{row.metric.name}: {_ratio(row)}" for row in found],
         )  # fmt: skip
-    limits = [(places[row.metric.name], row.limit) for row in rows if row.limit is not None]
+    limits = [(places[row.metric.name], row.bound) for row in rows if row.bound is not None]
     chart.dots(
         [limit for _, limit in limits], [place for place, _ in limits],
         marker(LIMIT, 14, 2.5), "limit: %{x:.3g}",
@@ -68,8 +69,8 @@ def comparison_plot(rows: Sequence[MetricRow]) -> Chart:
 def _places(rows: Sequence[MetricRow]) -> dict[str, int]:
     """Return the row of each metric and of each group's heading."""
     keys: list[str] = []
-    for group, found in groupby(rows, key=lambda row: row.group):
-        keys += [GROUPS[group], *(row.metric.name for row in found)]
+    for heading, found in groupby(rows, key=lambda row: HEADINGS[row.role]):
+        keys += [heading, *(row.metric.name for row in found)]
     return {key: place for place, key in enumerate(keys)}
 
 
@@ -78,17 +79,23 @@ def _row_text(key: str, rows: Sequence[MetricRow]) -> str:
     if row is None:
         return f"<i>{key}</i>"
     name = f"1 / {key}" if row.metric.better == "higher" else key
-    text = f"<b>{name}</b>" if row.group == "objective" else name
-    return text if row.gain is None else f'{text}<br><span style="font-size:10px">{row.gain}</span>'
+    text = f"<b>{name}</b>" if row.role == "objective" else name
+    gain = _ratio(row).gain(row.metric.name)
+    return f'{text}<br><span style="font-size:10px">{gain}</span>'
 
 
 def _look(row: MetricRow) -> tuple[Side, bool]:
-    return row.side or "undecided", row.group == "objective"
+    return row.side, row.role == "objective"
 
 
 def _extent(row: MetricRow) -> list[float]:
-    ratio = row.gain or Ratio(1)
-    return [x for x in (ratio.value, ratio.low, ratio.high, row.limit) if x is not None]
+    gain = _ratio(row).gain(row.metric.name)
+    return [x for x in (gain.value, gain.low, gain.high, row.bound) if x is not None]
+
+
+def _ratio(row: MetricRow) -> Ratio:
+    """Return the ratio of a row that is drawn, which has one."""
+    return Ratio.of(row.interval or row.ratio or 1.0)
 
 
 LEVEL_KEYS = [Key(BASE_BAR, "baseline"), Key(BEST_BAR, "winner")]

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from lsmtune.analysis.claim import Claim
-from lsmtune.analysis.metric_rows import MetricRow as ClaimRow
+from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.report.canvas import Key, picture
-from lsmtune.report.comparison import Comparison, MetricRow
+from lsmtune.report.comparison import Comparison
 from lsmtune.report.figures import (
     MARK_WORDS,
     Convergence,
@@ -23,7 +23,7 @@ from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import ClaimText, metric_cells
 from lsmtune.report.text.facts import Fact
-from lsmtune.report.text.metric_words import label
+from lsmtune.report.text.metric_words import Ratio, label
 from lsmtune.report.text.pace_text import pace_text
 from lsmtune.report.text.step_text import StepText
 from lsmtune.report.text.trade_text import TRADES_TITLE
@@ -83,7 +83,7 @@ def _result_table(claim: Claim, *, folded: bool) -> Html:
     return details("The numbers and limits as a table", shown) if folded else shown
 
 
-def _result_cells(row: ClaimRow) -> list[str]:
+def _result_cells(row: MetricRow) -> list[str]:
     better = row.metric.better
     small = f"{row.metric.name}, {better} is better" if better else row.metric.name
     name = element("strong" if row.role == "objective" else "span", label(row.metric.name))
@@ -227,25 +227,29 @@ def comparison_section(record: Comparison) -> Html:
         element("p", record.see),
         drawn,
         element("p", unbroken(record.caveat), class_="note"),
-        _metrics("main metric", f"The main metrics, {record.runs}", record.main),
-        _metrics("more metric", f"All other metrics, {record.runs}", record.others)
+        _metrics(record, "main metric", "The main metrics", record.main),
+        _metrics(record, "more metric", "All other metrics", record.others)
         if record.others
         else "",
     )
 
 
-def _metrics(noun: str, caption: str, rows: Sequence[MetricRow]) -> Html:
+def _metrics(record: Comparison, noun: str, what: str, rows: Sequence[MetricRow]) -> Html:
     heads = ("metric", "unit", "baseline", "winner", "winner / baseline", "meaning")
-    shown = table(caption, heads, map(_cells, rows))
+    cells = ([*_cells(row), _meaning(row, is_running=record.is_running)] for row in rows)
+    shown = table(f"{what}, {record.runs}", heads, cells)
     return details(f"{counted(len(rows), noun)} as a table", shown)
+
+
+def _meaning(row: MetricRow, *, is_running: bool) -> str:
+    return (is_running and row.metric.window) or row.metric.meaning
 
 
 def _cells(row: MetricRow) -> list[str]:
     name = code(row.metric.name)
-    values = (measured_text(value, row.metric.unit) for value in (row.base, row.best))
-    ratio = "no ratio" if row.ratio is None else _judged(row)
-    shown = element("strong", name) if row.group == "objective" else name
-    return [shown, unit_text(row.metric.unit), *values, ratio, row.meaning]
+    values = (measured_text(value, row.metric.unit) for value in (row.baseline, row.winner))
+    shown = element("strong", name) if row.role == "objective" else name
+    return [shown, unit_text(row.metric.unit), *values, _judged(row)]
 
 
 def measured_text(value: float | None, unit: str) -> Html:
@@ -256,9 +260,11 @@ def measured_text(value: float | None, unit: str) -> Html:
     return element("span", text, class_="number")
 
 
-def _judged(row: MetricRow) -> Html:
+def _judged(row: MetricRow) -> Html | str:
+    if row.ratio is None:
+        return "no ratio"
     side = f", {row.side}" if row.side in ("better", "worse") else ""
-    return element("span", f"{row.ratio}{side}", class_="number")
+    return element("span", f"{Ratio.of(row.interval or row.ratio)}{side}", class_="number")
 
 
 def trees_section(record: Trees) -> Html:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from lsmtune.analysis.claim import Claim
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.study_view import ONLINE, StudyView
 from lsmtune.report.text.constraint_text import limit_text, measured_text
 from lsmtune.report.text.facts import Fact, host_text, objective_text, workload_text
@@ -11,6 +10,7 @@ from lsmtune.report.text.pace_text import pace_text
 from lsmtune.report.text.words import counted, listed
 from lsmtune.trials import Role
 from lsmtune.units import format_bytes, format_duration
+from lsmtune.verdict import LimitCheck
 
 
 def system_facts(view: StudyView) -> Iterator[Fact]:
@@ -80,14 +80,13 @@ def _scale_text(view: StudyView) -> str:
 
 
 def _limits_text(view: StudyView, claim: Claim) -> Iterator[str]:
-    checks = [check for row in claim.rows for check in row.constraints]
-    if checks and claim.nearest is None:
-        yield from map(_check_text, checks)
+    if claim.limits and claim.nearest is None:
+        yield from map(_check_text, claim.limits)
     else:
         yield from map(limit_text, view.objective.limits)
 
 
-def _check_text(check: Constraint) -> str:
+def _check_text(check: LimitCheck) -> str:
     if check.state == "unknown" or check.value is None:
         return f"{limit_text(check.limit)}: not checked; {check.why}"
     return f"{limit_text(check.limit)}: {check.state}, {measured_text(check)}"

@@ -29,6 +29,7 @@ from lsmtune.study.ranking import (
     MOST_LOST_GAIN,
     Candidate,
     Scorer,
+    check_medians,
     contenders,
     current_simplified,
     first_unverified,
@@ -41,7 +42,7 @@ from lsmtune.study.ranking import (
 from lsmtune.study.standing import Standing, standings
 from lsmtune.tables import problem_text
 from lsmtune.trials import Role, Status
-from lsmtune.verdict import Pair, Verdict
+from lsmtune.verdict import LimitCheck, Pair, Verdict
 
 _LIMITS = TypeAdapter(tuple[Limit, ...])
 
@@ -314,6 +315,19 @@ class History:
         return pareto_front(self.candidates, self.objective)
 
     # Verification, rehearsal and winner.
+
+    def checks(self, found: Candidate, *, by_medians: bool) -> tuple[LimitCheck, ...]:
+        """Return each limit, checked on a config: by its newest pairs of runs, if there are any.
+
+        Else the noise of repeated runs decides which limits are open (`Scorer.checks`). With
+        `by_medians` the medians decide alone: for a winner that probably keeps all limits, and for
+        a trial that the user picked, so that their limits are told as the user asked for them.
+        """
+        if (verdict := self.verdicts.get(found.trial.number)) is not None:
+            return verdict.limits
+        if by_medians:
+            return check_medians(self.objective.limits, found.metrics, self.base)
+        return self.scorer.checks(found)
 
     def rehearsal(self, number: int) -> Rehearsal | None:
         """Return the newest rehearsal of the files of a trial; None without one."""

@@ -198,10 +198,10 @@ class Scorer:
         kept = self._kept_one(checked, found)
         state: State = "kept" if kept >= enough else "undecided" if kept > 1 - enough else "broken"
         return LimitCheck(
-            limit=str(checked),
+            limit=checked,
             state=state,
             use=checked.ratio(found.metrics, self.base),
-            asked=None if checked == asked else str(asked),
+            asked=None if checked == asked else asked,
             deviation=None if checked == asked else self._base_deviation(asked.metric),
             default=asked.default,
         )
@@ -212,6 +212,15 @@ class Scorer:
     def _kept(self, objective: Objective, metrics: Metrics, runs: int) -> float:
         counts = runs, len(self.base_runs)
         return objective.kept_probability(metrics, self.base, self.deviations, counts)
+
+
+def check_medians(limits: Sequence[Limit], best: Metrics, base: Metrics) -> tuple[LimitCheck, ...]:
+    """Return each limit, kept or broken by the medians alone, without regard to noise."""
+    uses = [(limit, limit.ratio(best, base)) for limit in limits]
+    return tuple(
+        LimitCheck(limit=limit, state="kept" if use <= 1 else "broken", use=use)
+        for limit, use in uses
+    )
 
 
 def value_deviation(

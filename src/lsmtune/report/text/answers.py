@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from math import exp, log
 
 from lsmtune.analysis.claim import GAINS, Claim
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.deploy import format_to_deploy
 from lsmtune.analysis.trades import LEAST_COST, Cost
 from lsmtune.metrics.definitions import METRICS
@@ -14,6 +13,7 @@ from lsmtune.report.text.metric_words import Ratio, label, metric_value
 from lsmtune.report.text.pace_text import pace_text
 from lsmtune.report.text.rehearsal_text import rehearsal_sentence
 from lsmtune.report.text.words import TIMES, counted, listed, number
+from lsmtune.verdict import LimitCheck
 
 _SHOWN = 5
 """At most this number of costs is shown."""
@@ -25,19 +25,20 @@ Answer = tuple[str, str]
 
 def answers(claim: Claim) -> Iterator[Answer]:
     """Yield gain, cost and trust of a claim about a winner; nothing for other claims."""
-    if claim.unfinished or claim.status not in (
+    view = claim.view
+    if view.is_interrupted or claim.status not in (
         *GAINS, "no gain", "loss", "cannot be deployed", "not verified"
     ):  # fmt: skip
         return
     yield ("gain" if claim.gain else "result"), _result(claim)
     deployed = "" if claim.gain or not claim.costs else f"if you deployed trial {claim.trial}: "
     yield "cost", f"{deployed}{_cost(claim)}"
-    if claim.pace is not None:
-        yield "rate", f"a running store at {pace_text(claim.pace)}"
+    if view.shown_pace is not None:
+        yield "rate", f"a running store at {pace_text(view.shown_pace)}"
     yield "trust", _GAP.join(_trust(claim))
-    if claim.rehearsal is not None:
-        yield "deploy", rehearsal_sentence(claim.rehearsal)
-    elif claim.gain and not claim.simulated and format_to_deploy(claim.engine).has_base:
+    if view.rehearsal is not None:
+        yield "deploy", rehearsal_sentence(view.rehearsal)
+    elif claim.gain and not view.is_simulated and format_to_deploy(view.engine).has_base:
         how = "`lsmtune verify` does it"
         yield "deploy", f"not rehearsed: lsmtune has not opened a store with this file; {how}"
 
@@ -45,22 +46,21 @@ def answers(claim: Claim) -> Iterator[Answer]:
 def _result(claim: Claim) -> str:
     if claim.value is None:
         return "the objective could not be measured"
-    ratio = Ratio(claim.value) if claim.objective is None else Ratio.of(claim.objective)
+    ratio = Ratio.of(claim.objective or claim.value)
     better = "below"
-    if claim.objectives == 1 and claim.objective_name not in COMPOSITES:
-        higher = METRICS[claim.objective_name].better == "higher"
+    if not claim.view.objective.pareto and claim.view.objective.name not in COMPOSITES:
+        higher = METRICS[claim.view.objective.name].better == "higher"
         ratio, better = (ratio.inverse(), "above") if higher else (ratio, better)
     parts = [label(row.metric.name) for row in claim.rows if row.role == "objective"]
     name = listed(parts) + (" together" if len(parts) > 1 else "")
     runs = f"in {counted(claim.pairs, 'pair')} of runs" if claim.pairs else "in the search"
     middle, interval = ratio.parts
     known = f"95 % interval {interval}, " if interval else ""
-    checks = [check for row in claim.rows for check in row.constraints]
-    limits = f"; {_limits(checks)}" if checks else ""
+    limits = f"; {_limits(claim.limits)}" if claim.limits else ""
     return f"{middle} the baseline ({known}{better} 1 is better): {name}, {runs}{limits}"
 
 
-def _limits(checks: Sequence[Constraint]) -> str:
+def _limits(checks: Sequence[LimitCheck]) -> str:
     """Return how many limits are kept, and which are not."""
     if all(check.state == "kept" for check in checks):
         return "all limits kept"
@@ -73,7 +73,7 @@ def _limits(checks: Sequence[Constraint]) -> str:
     return ", ".join(parts)
 
 
-def _state(check: Constraint) -> str:
+def _state(check: LimitCheck) -> str:
     """Return the state of a limit; an undecided one that no gain depends on is open."""
     is_open = check.state == "undecided" and not check.forbids_gain
     return "open" if is_open else check.state
@@ -100,12 +100,13 @@ def _change(cost: Cost) -> str:
 
 
 def _trust(claim: Claim) -> Iterator[str]:
-    if claim.simulated:
+    view = claim.view
+    if view.is_simulated:
         yield "simulated, not measured"
     if not claim.pairs:
         yield "not verified: the best of many trials is partly luck"
         return
-    if claim.simulated:
+    if view.is_simulated:
         return
     if claim.scale == "1":
         yield "measured at full size"
@@ -114,21 +115,21 @@ def _trust(claim: Claim) -> Iterator[str]:
         also = f", a gain also at {larger}" if larger not in (None, claim.scale, "1") else ""
         never = ", and a gain at full size" if larger == "1" else ", not at full size"
         yield f"measured with a tree of {claim.scale} of the size{also}{never}"
-    if claim.disturbed_of is None:
+    if view.verification is None or view.verification.disturbed is None:
         yield "nobody knows whether other programs disturbed runs"
     else:
-        disturbed, runs = claim.disturbed_of
+        disturbed, runs = view.verification.disturbed
         yield (
             f"{disturbed} of {runs} runs disturbed by other programs, but counted"
             if disturbed
             else f"none of {runs} runs disturbed by other programs"
         )
-    if claim.blurred:
-        names = listed([label(name) for name in claim.blurred])
+    if view.blurred:
+        names = listed([label(name) for name in view.blurred])
         yield f"no limit on {names}: this machine wakes its clients too late"
-    if claim.pace is not None:
+    if view.shown_pace is not None:
         return
-    limits = [check for row in claim.rows for check in row.constraints]
+    limits = claim.limits
     widened = [check for check in limits if check.asked is not None]
     if limits:
         yield (
@@ -139,7 +140,7 @@ def _trust(claim: Claim) -> Iterator[str]:
         )
 
 
-def _growth(check: Constraint) -> float:
+def _growth(check: LimitCheck) -> float:
     """Return by which factor a limit is less strict than asked."""
     asked = check.asked or check.limit
     if min(check.limit.bound, asked.bound) <= 0:
@@ -147,7 +148,7 @@ def _growth(check: Constraint) -> float:
     return exp(abs(log(check.limit.bound / asked.bound)))
 
 
-def _widest(widened: Sequence[Constraint]) -> str:
+def _widest(widened: Sequence[LimitCheck]) -> str:
     """Return the limit that grew most: `p99 latency of gets <= 1.6 x instead of 1.1 x`."""
     most = max(widened, key=_growth)
     asked = most.asked or most.limit

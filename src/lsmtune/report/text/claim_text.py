@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lsmtune.analysis.claim import Alternative, Claim, Scaled
-from lsmtune.analysis.constraints import Constraint
+from lsmtune.analysis.claim import Alternative, Claim
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.analysis.metric_rows import MetricRow
-from lsmtune.analysis.study_view import OnlineCall
+from lsmtune.analysis.study_view import OnlineCall, VerificationView
 from lsmtune.limits import OVERLOAD
 from lsmtune.report.text.answers import Answer, answers
 from lsmtune.report.text.constraint_text import constraint_cell, limit_text, measured_text
@@ -21,7 +20,7 @@ from lsmtune.report.text.step_text import StepText, step_text
 from lsmtune.report.text.trade_text import trade_step
 from lsmtune.report.text.words import counted, listed, number, sentence_start
 from lsmtune.simulator import MODELLED_VERSION
-from lsmtune.stats import Interval
+from lsmtune.verdict import UNKNOWN, LimitCheck
 
 SIMULATED = (
     "UNVERIFIED on RocksDB: the numbers are simulated, not measured. The simulator models RocksDB "
@@ -57,7 +56,7 @@ def claim_text(claim: Claim) -> ClaimText:
         warnings=tuple(_warnings(claim)),
         details=tuple(_details(claim)),
         steps=tuple(step_text(claim, step) for step in claim.steps),
-        trades=tuple(map(trade_step, claim.trades)),
+        trades=tuple(map(trade_step, claim.view.trades)),
         undo=_undo(claim),
     )
 
@@ -66,7 +65,7 @@ def _undo(claim: Claim) -> StepText | None:
     """Return the way back from the deployed file, if there is a file to deploy."""
     if claim.undo is None:
         return None
-    if claim.own_base:
+    if claim.view.own_base:
         return StepText("Deploy the copy of your own file that you saved before.", None)
     return StepText(
         "Write the file with the defaults of the engine, which were the baseline, and deploy it:",
@@ -76,22 +75,22 @@ def _undo(claim: Claim) -> StepText | None:
 
 def _summary(claim: Claim) -> str:
     """One or two sentences: what the claim is based on."""
-    if claim.unfinished:
+    if claim.view.is_interrupted:
         return _unfinished_summary(claim)
     if claim.status == "not verified":
         chosen = (
             f"You picked trial {claim.trial}."
-            if claim.picked
+            if claim.view.picked
             else "The best result of many trials is partly luck."
         )
         return f"{chosen} Verify trial {claim.trial} before you use its config."
     if claim.status == "nothing found":
         return "No config is proven better than the baseline. Keep the baseline."
-    if claim.online is not None:
-        return _online_summary(claim.online)
+    if claim.view.online is not None:
+        return _online_summary(claim.view.online)
     if claim.status in ("no search", "not measured"):
-        return f"The study has {counted(claim.searched, 'trial')}."
-    picked = ", which you picked," if claim.picked else ""
+        return f"The study has {counted(len(claim.view.tried), 'trial')}."
+    picked = ", which you picked," if claim.view.picked else ""
     trial = f"trial {claim.trial}"
     has_gain = claim.gain or claim.status == "cannot be deployed"
     subject = f"The gain of {trial}{picked} is" if has_gain else f"Trial {claim.trial}{picked} was"
@@ -128,7 +127,8 @@ def _unfinished_summary(claim: Claim) -> str:
 
 
 def _warnings(claim: Claim) -> Iterator[str]:
-    if claim.simulated:
+    view = claim.view
+    if view.is_simulated:
         yield SIMULATED
     if claim.unverified_at_full_scale:
         larger = claim.larger_scale
@@ -137,18 +137,18 @@ def _warnings(claim: Claim) -> Iterator[str]:
             if larger is None
             else f"Verified at {larger} of the size, not at full size. The "
         ) + (
-            f"search ran at scale {claim.search_scale}, "
-            f"{small_tree_text(all_sizes_scale=claim.all_sizes_scale)}. Verify it at a larger "
+            f"search ran at scale {view.scale}, "
+            f"{small_tree_text(all_sizes_scale=view.all_sizes_scale)}. Verify it at a larger "
             "scale before you deploy."
         )
-    if disturbed := disturbed_text(claim.disturbed_runs):
+    if disturbed := disturbed_text(view.kept_disturbed):
         yield disturbed
-    if claim.assumed_cache_bytes is not None and claim.trial is not None:
-        yield f"{sentence_start(assumed_cache_text(claim.assumed_cache_bytes).with_flags())}."
+    if view.assumed_cache_bytes is not None and claim.trial is not None:
+        yield f"{sentence_start(assumed_cache_text(view.assumed_cache_bytes).with_flags())}."
     for other in claim.others:
-        if other.status != "gain":
+        if other.verdict.claim != "gain":
             yield (
-                f"No gain is verified at {_place(other)}: {_ratio_text(other.objective)}. If your "
+                f"No gain is verified at {_place(other)}: {_objective_text(other)}. If your "
                 f"{'tree has this scale' if other.rate is None else 'store has this rate'}, keep "
                 "the baseline."
             )
@@ -159,7 +159,7 @@ def _warnings(claim: Claim) -> Iterator[str]:
             f"{listed([label(name) for name in claim.worse])}. Deploy it only if your program can "
             "accept this."
         )
-    if claim.assertions_enabled:
+    if view.assertions_enabled:
         yield (
             "This build of the engine has assertions, which make the engine slow. Use the ratios "
             "to the baseline. Absolute times of a build without assertions are shorter."
@@ -177,7 +177,7 @@ def _warnings(claim: Claim) -> Iterator[str]:
 
 
 def _open_texts(claim: Claim) -> Iterator[str]:
-    if claim.pace is None:
+    if claim.view.shown_pace is None:
         yield from (_probe_text(claim, check) for check in claim.undecided)
     elif claim.undecided:
         limits = [f"{limit_text(c.limit)} (measured {measured_text(c)})" for c in claim.undecided]
@@ -188,7 +188,7 @@ def _open_texts(claim: Claim) -> Iterator[str]:
         )
 
 
-def _probe_text(claim: Claim, check: Constraint) -> str:
+def _probe_text(claim: Claim, check: LimitCheck) -> str:
     return (
         f"The runs do not decide whether trial {claim.trial} keeps {limit_text(check.limit)}: "
         f"measured {measured_text(check)}. The workload only writes; lsmtune reads after it. If "
@@ -196,7 +196,7 @@ def _probe_text(claim: Claim, check: Constraint) -> str:
     )
 
 
-def _grown_text(grown: Sequence[Constraint]) -> str:
+def _grown_text(grown: Sequence[LimitCheck]) -> str:
     count = counted(len(grown), "default limit")
     return (
         f"The runs of the baseline vary too much to decide {count} with the usual bound. The table "
@@ -205,10 +205,10 @@ def _grown_text(grown: Sequence[Constraint]) -> str:
     )
 
 
-def _ratio_text(interval: Interval | None) -> str:
-    if interval is None:
+def _objective_text(found: VerificationView) -> str:
+    if found.verdict.objective == UNKNOWN:
         return "fewer than 2 pairs of runs have a value of the objective"
-    return f"the objective is {Ratio.of(interval).sentence()}"
+    return f"the objective is {Ratio.of(found.verdict.objective).sentence()}"
 
 
 def _reasons(claim: Claim) -> Iterator[str]:
@@ -225,27 +225,27 @@ def _reasons(claim: Claim) -> Iterator[str]:
 
 
 def _details(claim: Claim) -> Iterator[str]:
-    if claim.pace is not None:
-        yield pace_sentence(claim.pace)
+    view = claim.view
+    if view.shown_pace is not None:
+        yield pace_sentence(view.shown_pace)
     if objective := objective_sentence(claim):
         yield objective
-    if claim.simplification is not None:
-        yield from simplification_sentences(claim.simplification)
-    if claim.rehearsal is not None:
-        yield from rehearsal_notes(claim.rehearsal)
-    if claim.memory is not None:
-        yield memory_sentence(claim.memory)
-    if claim.front:
-        yield front_text(claim.front)
-    grown = [c for row in claim.rows for c in row.constraints if c.asked is not None]
-    if grown:
+    if view.simplification is not None:
+        yield from simplification_sentences(view.simplification)
+    if view.rehearsal is not None:
+        yield from rehearsal_notes(view.rehearsal)
+    if view.memory is not None:
+        yield memory_sentence(view.memory)
+    if view.front:
+        yield front_text(len(view.front))
+    if grown := [check for check in claim.limits if check.asked is not None]:
         yield _grown_text(grown)
     for other in claim.others:
-        if other.status == "gain":
-            yield f"A gain is also verified at {_place(other)}: {_ratio_text(other.objective)}."
+        if other.verdict.claim == "gain":
+            yield f"A gain is also verified at {_place(other)}: {_objective_text(other)}."
 
 
-def _place(other: Scaled) -> str:
+def _place(other: VerificationView) -> str:
     """Return scale and rate of a verification, as far as they are not those of the study."""
     return f"scale {other.scale}" if other.rate is None else f"{number(other.rate)} operations/s"
 
@@ -269,9 +269,9 @@ def objective_sentence(claim: Claim) -> str:
     single = sum(row.role == "objective" for row in claim.rows) == 1
     if claim.value is None or single:
         return ""
-    ratio = Ratio(claim.value) if claim.objective is None else Ratio.of(claim.objective)
-    several = claim.objectives > 1
-    name = "mean of the objectives" if several else f"objective “{claim.objective_name}”"
+    ratio = Ratio.of(claim.objective or claim.value)
+    several = claim.view.objective.pareto
+    name = "mean of the objectives" if several else f"objective “{claim.view.objective.name}”"
     fitness = "" if claim.fitness is None else f" The fitness of jin2022 is {claim.fitness:,.0f}."
     inverted = [
         label(row.metric.name)
@@ -313,7 +313,7 @@ def _nearest_text(claim: Claim, found: Alternative) -> str:
     return text if claim.failed else f"{text} It keeps all limits, but this is not verified."
 
 
-def failure_text(claim: Claim, check: Constraint) -> str:
+def failure_text(claim: Claim, check: LimitCheck) -> str:
     """Return which limit a trial did not keep, and by which value."""
     if check.state == "unknown" or check.value is None:
         return f"lsmtune cannot check the limit {limit_text(check.limit)}: {check.why}."
@@ -365,7 +365,7 @@ def metric_cells(row: MetricRow) -> tuple[str, str, str, str, str]:
         "not measured" if value is None else metric_value(row.metric.name, value)
         for value in (row.baseline, row.winner)
     )
-    constraints = "; ".join(constraint_cell(check) for check in row.constraints)
+    constraints = "; ".join(constraint_cell(check) for check in row.limits)
     return baseline, winner, *_change(row), constraints or "none"
 
 
@@ -373,15 +373,14 @@ def _change(row: MetricRow) -> tuple[str, str]:
     """The ratio with its side, and the interval."""
     if row.ratio is None:
         return "no ratio", "none"
+    ratio, interval = Ratio.of(row.interval or row.ratio).parts
     if row.interval is None:
-        return str(Ratio(row.ratio)), "none"
-    ratio, _, interval = str(Ratio.of(row.interval)).partition(" (")
-    return f"{ratio} {'unproven' if row.side == 'undecided' else row.side}", interval[:-1]
+        return ratio, "none"
+    return f"{ratio} {'unproven' if row.side == 'undecided' else row.side}", interval
 
 
 def ratio_words(row: MetricRow) -> str:
     """Return the name of a row's metric and its change, for a note."""
     if row.ratio is None:
         return f"{row.metric.name} without a ratio"
-    ratio = Ratio.of(row.interval) if row.interval else Ratio(row.ratio)
-    return f"{row.metric.name} {ratio}"
+    return f"{row.metric.name} {Ratio.of(row.interval or row.ratio)}"

@@ -2,11 +2,11 @@
 
 from math import expm1
 
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.limits import Limit
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.text.metric_words import label, metric_value
 from lsmtune.report.text.words import TIMES, number
+from lsmtune.verdict import LimitCheck
 
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 
@@ -23,7 +23,7 @@ def value_text(limit: Limit, value: float) -> str:
     return f"{short_value(limit, value)}{' baseline' if limit.times_base else ''}"
 
 
-def measured_text(check: Constraint) -> str:
+def measured_text(check: LimitCheck) -> str:
     """Return the measured value of a limit, with its 95 % interval if it is known."""
     if check.value is None:
         return "nothing"
@@ -36,12 +36,12 @@ def measured_text(check: Constraint) -> str:
     return f"{value} (95 % interval {' to '.join(ends)})"
 
 
-def measured_value(check: Constraint, value: float) -> str:
+def measured_value(check: LimitCheck, value: float) -> str:
     """Return a measured value in short: with a number in the bound, a multiple of the bound."""
     return short_value(check.limit, value) + (" the limit" if check.limit.plus else "")
 
 
-def constraint_cell(check: Constraint) -> str:
+def constraint_cell(check: LimitCheck) -> str:
     """Return a limit and whether it is kept, for a cell of the table."""
     relation = _LE if check.limit.relation == "<=" else _GE
     text = f"{relation} {bound_text(check.limit)}"

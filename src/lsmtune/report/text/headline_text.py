@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from math import log
 
 from lsmtune.analysis.claim import Claim, Reason, Status
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.trades import Cost
 from lsmtune.limits import OVERLOAD
@@ -14,7 +13,7 @@ from lsmtune.report.text.pace_text import overload_text, rate_text
 from lsmtune.report.text.rehearsal_text import deployment_problem
 from lsmtune.report.text.trade_text import best_gain, changed, excess_text
 from lsmtune.report.text.words import TIMES, counted, listed, sentence_start
-from lsmtune.verdict import State
+from lsmtune.verdict import LimitCheck, State
 
 MAX_WORDS = 12
 """Without the scale, the rate and the open limits of a gain. Its price has as many."""
@@ -42,18 +41,19 @@ def headline_of(claim: Claim) -> str:
     A gain that is not verified at full size begins with its scale, and that of a running store has
     its rate. The worst of its price and the number of open limits follow.
     """
-    if claim.unfinished:
+    view = claim.view
+    if view.is_interrupted:
         return f"The search has not ended: {_progress(claim)}"
     if claim.gain:
         text, scale = f"{_gain(claim)}{_price(claim)}{_open(claim)}", claim.scale_of_gain
         where = [] if scale is None else [f"{scale} of the size"]
-        where += [] if claim.pace is None else [rate_text(claim.pace)]
+        where += [] if view.shown_pace is None else [rate_text(view.shown_pace)]
         return f"At {listed(where)}: {text}" if where else sentence_start(text)
     if (trade := _trade(claim)) is not None:
         return sentence_start(trade)
-    if claim.rehearsal is not None and not claim.rehearsal.passed and claim.trial is not None:
-        return f"Cannot be deployed: {deployment_problem(claim.rehearsal)}"
-    whose = "the picked" if claim.picked else "the"
+    if view.rehearsal is not None and not view.rehearsal.passed and claim.trial is not None:
+        return f"Cannot be deployed: {deployment_problem(view.rehearsal)}"
+    whose = "the picked" if view.picked else "the"
     texts: dict[Status, str] = {
         "loss": f"Loss: {_objective(claim)}",
         "no gain": f"No gain: {_why_not(claim)}",
@@ -90,14 +90,13 @@ def _open(claim: Claim) -> str:
     """Return how many limits neither a gain nor a loss depends on, because no run decides them."""
     if not claim.undecided:
         return ""
-    limits = sum(len(row.constraints) for row in claim.rows)
-    return f" ({len(claim.undecided)} of {counted(limits, 'limit')} open)"
+    return f" ({len(claim.undecided)} of {counted(len(claim.limits), 'limit')} open)"
 
 
 def _trade(claim: Claim) -> str | None:
     """Return a gain together with the one default limit that it breaks; None if there is none."""
-    if claim.status == "nothing found" and claim.trades:
-        first = claim.trades[0]
+    if claim.status == "nothing found" and claim.view.trades:
+        first = claim.view.trades[0]
         return _but(best_gain(first), first.check)
     broken = [check for check in claim.failed if check.state in ("broken", "undecided")]
     gains = claim.status == "no gain" and claim.objective is not None and claim.objective.high < 1
@@ -108,7 +107,7 @@ def _trade(claim: Claim) -> str | None:
     return _but(change_text(ranked[0]) if ranked else _objective(claim), broken[0])
 
 
-def _but(gain: str, check: Constraint) -> str:
+def _but(gain: str, check: LimitCheck) -> str:
     """Return a gain and the limit that is not kept, with the bound if there is room for it."""
     text = f"{gain}, but {excess_text(check)}"
     whole = f"{text} (limit {bound_text(check.limit).removesuffix(f' {TIMES}')})"
@@ -116,10 +115,11 @@ def _but(gain: str, check: Constraint) -> str:
 
 
 def _without_search(claim: Claim) -> str:
-    if claim.online is None:
-        return f"A {claim.no_search}, without a winner"
-    tried = counted(len(claim.online.tried), "change")
-    return f"Online tuning kept {claim.online.times_kept or 'none'} of {tried}"
+    view = claim.view
+    if view.online is None:
+        return f"A {view.no_search}, without a winner"
+    tried = counted(len(view.online.tried), "change")
+    return f"Online tuning kept {view.online.times_kept or 'none'} of {tried}"
 
 
 def _none(claim: Claim) -> str:
@@ -129,7 +129,7 @@ def _none(claim: Claim) -> str:
     if claim.failed:
         count = len(claim.failed)
         return f"{counted(count, 'limit')} of trial {claim.failed_trial} {_are(count)} undecided"
-    trials = f"none of {counted(claim.searched, 'trial')}"
+    trials = f"none of {counted(len(claim.view.tried), 'trial')}"
     if claim.nearest is not None:
         return f"{trials} is proven better than the baseline"
     return f"{trials} beat the baseline within limits"
@@ -141,9 +141,10 @@ def _are(count: int) -> str:
 
 def _progress(claim: Claim) -> str:
     """Return how many trials are done, and how many are planned if that is known."""
-    if claim.planned is None:
-        return f"{counted(claim.searched, 'trial')} {_are(claim.searched)} done"
-    return f"{claim.searched} of {counted(claim.planned, 'trial')} {_are(claim.planned)} done"
+    done, planned = len(claim.view.tried), claim.view.planned
+    if planned is None:
+        return f"{counted(done, 'trial')} {_are(done)} done"
+    return f"{done} of {counted(planned, 'trial')} {_are(planned)} done"
 
 
 def _gain(claim: Claim) -> str:
@@ -195,7 +196,7 @@ def _objective(claim: Claim) -> str:
         return change_text(single[0])
     if claim.value is None:
         return "the objective could not be measured"
-    which = "the objectives together are" if claim.objectives > 1 else "the objective is"
+    which = "the objectives together are" if claim.view.objective.pareto else "the objective is"
     return f"{which} {percent(claim.value)} {'better' if claim.value < 1 else 'worse'}"
 
 

@@ -25,9 +25,11 @@ class Ratio:
     high: float | None = None
 
     @classmethod
-    def of(cls, interval: Interval) -> "Ratio":
-        """Return the ratio of an interval."""
-        return cls(interval.median, interval.low, interval.high)
+    def of(cls, found: Interval | float) -> "Ratio":
+        """Return the ratio of an interval, or of a value that is not verified."""
+        if isinstance(found, Interval):
+            return cls(found.median, found.low, found.high)
+        return cls(found)
 
     def inverse(self) -> "Ratio":
         """Return 1 / ratio."""

@@ -36,8 +36,10 @@ def pace_sentence(pace: Pace) -> str:
 
 def overload_text(claim: Claim) -> str:
     """Return that a trial cannot keep the rate, and how far it is behind."""
-    rate = "the rate" if claim.pace is None else rate_text(claim.pace)
-    late = claim.behind_s or 0.0
-    if claim.pace is not None and late > _LATE * claim.pace.window_s:
+    pace = claim.view.shown_pace
+    rate = "the rate" if pace is None else rate_text(pace)
+    behind = (row.winner for row in claim.all_rows if row.metric.name == "behind_s")
+    late = next(behind, None) or 0.0
+    if pace is not None and late > _LATE * pace.window_s:
         return f"cannot keep {rate}: at the end {late:.2g} s behind"
     return f"cannot keep {rate}: the work that compactions owe grows"

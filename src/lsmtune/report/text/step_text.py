@@ -89,7 +89,7 @@ class StepText:
 
 def step_text(claim: Claim, step: Step) -> StepText:
     """Return a next step of a study in words."""
-    in_program = step.kind in _IN_PROGRAM and is_of_program(claim.engine)
+    in_program = step.kind in _IN_PROGRAM and is_of_program(claim.view.engine)
     if not in_program and step.command is None:
         if step.kind in ("start", "start_on_hosts"):
             return StepText(_START_FILE, None)
@@ -117,12 +117,12 @@ def step_text(claim: Claim, step: Step) -> StepText:
 
 def _accepting(claim: Claim, step: Step, *, in_program: bool) -> StepText:
     """Return how to accept a trial that breaks a limit: with a limit that it keeps."""
-    first = claim.trades[0] if step.kind == "accept_trade" else None
+    first = claim.view.trades[0] if step.kind == "accept_trade" else None
     trial = claim.failed_trial if first is None else first.trial
     failed = claim.failed if first is None else (first.check,)
     # A limit that only more runs can decide needs no wider bound.
     checks = [check for check in failed if check.is_exceeded] or failed
-    bounds = [f'"{check.relaxed()}"' for check in checks]
+    bounds = [f'"{check.relaxed}"' for check in checks]
     if in_program:
         return StepText(_ACCEPT.format(trial=trial, limits=", ".join(bounds)), None)
     flags = " ".join(f"--limit {bound}" for bound in bounds)

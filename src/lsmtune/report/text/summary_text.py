@@ -46,8 +46,8 @@ def count_text(view: StudyView) -> str:
 def metrics_title(claim: Claim) -> str:
     """Return the title of the table of metrics."""
     note = " with its 95 % interval" if claim.pairs else ", not verified"
-    if claim.pace is not None:
-        note += f"; mean over the window at {rate_text(claim.pace)}"
+    if claim.view.shown_pace is not None:
+        note += f"; mean over the window at {rate_text(claim.view.shown_pace)}"
     return f"Change: {claim.compared} / baseline{note}"
 
 
@@ -62,11 +62,11 @@ def metric_line(row: MetricRow) -> list[str]:
 
 def changed_title(claim: Claim) -> str:
     """Return the title of the table of changed options."""
-    if claim.search_scale == "1":
+    if claim.view.scale == "1":
         return f"Changed options of trial {claim.trial}:"
     return (
         f"Changed options of trial {claim.trial}. The file to deploy has the values of a full-size "
-        f"tree. The trials ran at scale {claim.search_scale}:"
+        f"tree. The trials ran at scale {claim.view.scale}:"
     )
 
 

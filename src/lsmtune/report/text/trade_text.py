@@ -2,7 +2,6 @@
 
 from math import log
 
-from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.trades import Trade
 from lsmtune.limits import TINY
 from lsmtune.metrics.definitions import METRICS
@@ -10,6 +9,7 @@ from lsmtune.report.text.constraint_text import bound_text, measured_value
 from lsmtune.report.text.metric_words import label
 from lsmtune.report.text.step_text import StepText
 from lsmtune.report.text.words import TIMES, listed, number
+from lsmtune.verdict import LimitCheck
 
 TRADES_TITLE = "What a limit costs"
 
@@ -27,10 +27,10 @@ def trade_step(trade: Trade) -> StepText:
         f"With {excess_text(limit)}: {listed(gains)}, {runs} (trial {trade.trial}). To allow it, "
         "start a new study with this flag:"
     )
-    return StepText(text, None, f'--limit "{limit.relaxed()}"')
+    return StepText(text, None, f'--limit "{limit.relaxed}"')
 
 
-def excess_text(check: Constraint) -> str:
+def excess_text(check: LimitCheck) -> str:
     """Return what a config does to the metric of a limit: `15 % more live space`."""
     name = label(check.limit.metric)
     if check.value is None:
