@@ -47,8 +47,8 @@ use serde_json::value::RawValue;
 use serde_json::Deserializer;
 
 use crate::commands::Commands;
-use crate::end::{end, end_with, prepare};
-use crate::events::{print, Event};
+use crate::end::{end, prepare};
+use crate::events::{end_with, print, Event};
 use crate::failure::{Failure, Kind};
 use crate::plan::{Phase, Plan};
 use crate::stores::Store;
