@@ -27,6 +27,7 @@ mod log;
 mod pace;
 mod plan;
 mod random;
+mod reading;
 mod records;
 mod samples;
 mod session;
@@ -71,7 +72,7 @@ fn read_plan(input: &mut impl Read) -> Result<Plan, Failure> {
     let mut json = Deserializer::from_reader(input);
     let text = Box::<RawValue>::deserialize(&mut json)
         .map_err(|error| Kind::Plan.because(error.to_string()))?;
-    Plan::read(text.get())
+    reading::read(text.get())
 }
 
 fn carry_out(plan: &Plan, input: BufReader<Stdin>) -> Result<(), Failure> {

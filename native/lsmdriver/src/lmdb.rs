@@ -322,6 +322,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::reading::read;
 
     const LIBRARY: &str = "liblmdb.so.0";
     const CLIENTS: usize = 600;
@@ -339,7 +340,7 @@ mod tests {
                 "compression_ratio": 0.5, "groups": vec![group; GROUPS],
             }],
         });
-        Plan::read(&plan.to_string()).unwrap()
+        read(&plan.to_string()).unwrap()
     }
 
     #[test]
