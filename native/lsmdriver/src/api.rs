@@ -4,8 +4,9 @@
 //! purpose, and a group is looked up when a plan needs it. The signatures are those of
 //! `rocksdb/c.h`. From 6.29 to 11.8, all versions that have a function agree on its signature.
 
-use std::ffi::{c_char, c_int, c_uchar, c_void, CStr};
+use std::ffi::{c_char, c_int, c_uchar, c_void, CStr, CString};
 use std::mem::ManuallyDrop;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null_mut;
 
@@ -81,6 +82,21 @@ pub type Error = *mut *mut c_char;
 
 /// An array of texts.
 pub type Texts = *const *const c_char;
+
+/// The folder of a plan's store, for the library.
+pub fn c_folder(folder: &Path) -> Result<CString, Failure> {
+    c_text(folder.as_os_str().as_bytes(), "folder")
+}
+
+/// A text for the library. `place` is the place of the text in the plan.
+pub fn c_text(text: &[u8], place: &str) -> Result<CString, Failure> {
+    CString::new(text).map_err(|_| Kind::Plan.because(format!("{place}: contains a zero byte")))
+}
+
+/// The addresses of texts. They hold as long as the texts live.
+pub fn pointers(texts: &[CString]) -> Vec<*const c_char> {
+    texts.iter().map(|text| text.as_ptr()).collect()
+}
 
 /// Declare groups of functions whose names begin with a prefix.
 macro_rules! functions {

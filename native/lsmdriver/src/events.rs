@@ -12,8 +12,7 @@ use crate::end::end;
 use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
 use crate::samples::Samples;
-use crate::store::OptionsFile;
-use crate::stores::Report;
+use crate::stores::{OptionsFile, Report};
 use crate::times::Results;
 
 /// The exit code of a plan that failed, and of a process whose standard output is closed.

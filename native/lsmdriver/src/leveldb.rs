@@ -3,14 +3,13 @@
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 use std::path::{Path, PathBuf};
 
-use crate::api::{functions, Error, Freeing, Handle, Library};
+use crate::api::{c_folder, functions, Error, Freeing, Handle, Library};
 use crate::engine::{refused, GivenOptions};
 use crate::failure::{Failure, Kind};
+use crate::found::{Found, Owned};
 use crate::kinds::Operation;
 use crate::plan::{Group, Plan, Run, DEFAULT_FAMILY};
-use crate::session::Owned;
-use crate::store::c_folder;
-use crate::stores::{Found, Report, Session, Store};
+use crate::stores::{Report, Session, Store};
 
 const KEYS: [&str; 5] =
     ["write_buffer_size", "max_file_size", "block_size", "bloom_bits", "compression"];
@@ -71,7 +70,7 @@ impl LevelDb {
         let library = Library::load_named(&plan.library)?;
         let (opening, working) = (Opening::of(&library)?, Working::of(&library)?);
         let freeing = Freeing { free: opening.free };
-        let folder = c_folder(plan)?;
+        let folder = c_folder(&plan.folder)?;
         let options = opening.options(plan)?;
         // SAFETY: the calls follow leveldb/c.h. All handles live as long as the process.
         unsafe {

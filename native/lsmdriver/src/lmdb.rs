@@ -13,13 +13,13 @@ use std::slice;
 
 use libc::mode_t;
 
-use crate::api::{functions, Handle, Library};
+use crate::api::{c_folder, functions, Handle, Library};
 use crate::engine::GivenOptions;
 use crate::failure::{Failure, Kind};
+use crate::found::Found;
 use crate::kinds::Operation;
 use crate::plan::{Group, Plan, Run};
-use crate::store::c_folder;
-use crate::stores::{Found, Report, Session, Store};
+use crate::stores::{Report, Session, Store};
 
 /// The name of the file of a store.
 const FILE: &str = "data.mdb";
@@ -94,7 +94,7 @@ impl Lmdb {
         let library = Library::load_named(&plan.library)?;
         let (opening, working) = (Opening::of(&library)?, Working::of(&library)?);
         let given = GivenOptions::read(&plan.options, &["map_size"])?;
-        let folder = c_folder(plan)?;
+        let folder = c_folder(&plan.folder)?;
         make_folder(plan)?;
         let none = Handle::NULL;
         let mut store = Self {

@@ -2,7 +2,6 @@
 
 use std::ffi::c_char;
 use std::ptr::null_mut;
-use std::slice;
 
 use crate::api::{
     Batching, Counted, Counting, Deleting, Error, Freeing, Getting, Handle, Library, Merging,
@@ -11,10 +10,11 @@ use crate::api::{
 };
 use crate::blocks::Blocks;
 use crate::failure::{Failure, Kind};
+use crate::found::{Found, Owned, Pinned};
 use crate::kinds::Operation;
+use crate::opening::RocksDb;
 use crate::plan::{Group, Run};
-use crate::store::RocksDb;
-use crate::stores::{Found, Session, Store};
+use crate::stores::Session;
 
 /// The merge operator that appends a comma and a value, as an OPTIONS file names it.
 const APPENDS: &str = "{id=StringAppendOperator;delimiter=,;}";
@@ -66,8 +66,7 @@ impl<'a> RocksSession<'a> {
         kinds: &[Operation],
     ) -> Result<Self, Failure> {
         let library = &store.library;
-        let file = store.options_file()?;
-        let appends = file.is_some_and(|file| appends(&file.text, &group.family));
+        let appends = appends(&store.newest_options()?.text, &group.family);
         let mut functions = Functions::default();
         for &kind in kinds {
             if kind == Operation::Merge && !appends {
@@ -316,54 +315,6 @@ impl Functions {
             }
         }
         Ok(())
-    }
-}
-
-/// A value that the library has copied for the caller.
-pub struct Owned {
-    pub freeing: Freeing,
-    pub start: *mut c_char,
-    pub size: usize,
-}
-
-impl Owned {
-    pub fn value(&self) -> &[u8] {
-        // SAFETY: the library has stored `size` bytes at `start`. `drop` frees them.
-        unsafe { slice::from_raw_parts(self.start.cast(), self.size) }
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // SAFETY: the value is not used again.
-        unsafe { (self.freeing.free)(self.start.cast()) };
-    }
-}
-
-/// A value in the memory of RocksDB, which keeps it there until `drop`.
-pub struct Pinned<'a> {
-    getting: &'a Getting,
-    found: Handle,
-}
-
-impl Pinned<'_> {
-    pub fn value(&self) -> &[u8] {
-        let mut size = 0;
-        // SAFETY: RocksDB keeps the value until `drop`.
-        unsafe {
-            let start = (self.getting.pinnableslice_value)(self.found, &mut size);
-            if size == 0 {
-                return &[]; // the address of an empty value may be null
-            }
-            slice::from_raw_parts(start.cast(), size)
-        }
-    }
-}
-
-impl Drop for Pinned<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the value is not used again.
-        unsafe { (self.getting.pinnableslice_destroy)(self.found) };
     }
 }
 

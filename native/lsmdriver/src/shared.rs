@@ -4,13 +4,12 @@
 use std::fmt::Write;
 
 use crate::api::{
-    BottomThreads, Freeing, Handle, HyperClock, Library, Limiting, LimitingByLoad, Opening,
+    c_text, BottomThreads, Freeing, Handle, HyperClock, Library, Limiting, LimitingByLoad, Opening,
     RowCaching,
 };
 use crate::failure::{Failure, Kind};
 use crate::plan::Plan;
 use crate::settings::{BlockCache, CacheKind, RateLimiter};
-use crate::store::c_text;
 
 /// RocksDB's defaults of a rate limiter.
 const REFILL_US: i64 = 100_000;
