@@ -9,13 +9,13 @@ const BY_SIGNAL: c_int = 128;
 
 /// End the process. No destructor runs, and nothing waits for another thread.
 pub fn end(code: c_int) -> ! {
-    // SAFETY: does not return.
+    // SAFETY: any thread may end the process, and the call does not return.
     unsafe { libc::_exit(code) }
 }
 
 /// Let SIGTERM, SIGINT and a panic of any thread end the process.
 pub fn prepare() {
-    // SAFETY: `by_signal` calls only functions that a signal handler may call.
+    // SAFETY: `sigemptyset` fills in the set. `by_signal` only calls `_exit`, as a handler may.
     unsafe {
         let mut both = std::mem::zeroed();
         libc::sigemptyset(&mut both);

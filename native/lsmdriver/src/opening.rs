@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::api::{
-    c_folder, c_text, pointers, Error, Freeing, Handle, Library, Opening, OpeningPlain,
+    c_folder, c_text, pointers, Freeing, Handle, Library, Opening, OpeningPlain,
     OpeningTransaction, OpeningTtl,
 };
 use crate::failure::{Failure, Kind};
@@ -39,7 +39,8 @@ impl RocksDb {
         let base = shared_options(&library, plan)?;
         let parse = |base: Handle, text: &str, place: &str| {
             let text = c_text(text.as_bytes(), place)?;
-            // SAFETY: the calls follow rocksdb/c.h. All handles live as long as the process.
+            // SAFETY: the calls follow rocksdb/c.h. All handles live as long as the process. The
+            // library reads a text only during the call.
             unsafe {
                 let options = (opening.options_create)();
                 freeing.attempt(Kind::Open, place, |error| {
@@ -54,6 +55,7 @@ impl RocksDb {
             // If the plan has no block cache, each family has one of its own, as in RocksDB.
             let base = match plan.block_cache {
                 Some(_) => base,
+                // SAFETY: as above.
                 None => unsafe { (opening.options_create)() },
             };
             families.push((name, parse(base, text, &format!("families.{name}"))?));
@@ -84,15 +86,6 @@ impl RocksDb {
         newest_options(folder).map_err(|error| {
             Kind::Open.because(format!("OPTIONS file in {}: {error}", folder.display()))
         })
-    }
-
-    /// Make a call that may fail. The failure names the operation.
-    pub(crate) fn failing<T>(
-        &self,
-        operation: &str,
-        call: impl FnOnce(Error) -> T,
-    ) -> Result<T, Failure> {
-        self.freeing.attempt(Kind::Operation, operation, call)
     }
 }
 

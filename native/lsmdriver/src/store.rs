@@ -56,7 +56,7 @@ impl RocksDb {
         let looking = Looking::of(&self.library)?;
         let number = |&family: &Handle| {
             let mut value = 0;
-            // SAFETY: as in `open`.
+            // SAFETY: as in `RocksDb::open`.
             let refused =
                 unsafe { (looking.property_int_cf)(self.db, family, name.as_ptr(), &mut value) };
             (refused == 0).then_some(value)
@@ -81,7 +81,7 @@ impl RocksDb {
     /// A property of a family as text. None if the family does not have it.
     fn text(&self, family: Handle, name: &CStr) -> Result<Option<String>, Failure> {
         let reporting = Reporting::of(&self.library)?;
-        // SAFETY: as in `open`; the text belongs to the caller.
+        // SAFETY: as in `RocksDb::open`; the text belongs to the caller.
         Ok(unsafe {
             self.freeing.take((reporting.property_value_cf)(self.db, family, name.as_ptr()))
         })
@@ -90,7 +90,8 @@ impl RocksDb {
     /// The number, the level and the bytes of each table.
     fn live_files(&self) -> Result<Vec<(u64, i32, u64)>, Failure> {
         let listing = ListingFiles::of(&self.library)?;
-        // SAFETY: as in `open`; the list is not used after its end, and the names belong to it.
+        // SAFETY: as in `RocksDb::open`; the names belong to the list, and nothing uses it
+        // after its end.
         unsafe {
             let list = (listing.livefiles)(self.db);
             let files = (0..(listing.livefiles_count)(list)).map(|place| {
@@ -129,10 +130,11 @@ impl Store for RocksDb {
 
     fn flush(&self) -> Result<(), Failure> {
         let flushing = Flushing::of(&self.library)?;
-        // SAFETY: as in `open`.
+        // SAFETY: as in `RocksDb::open`.
         let options = unsafe { (flushing.flushoptions_create)() };
         self.families.values().try_for_each(|&family| {
-            self.failing("flush", |error| unsafe {
+            // SAFETY: as in `RocksDb::open`.
+            self.freeing.failing("flush", |error| unsafe {
                 (flushing.flush_cf)(self.db, options, family, error);
             })
         })
@@ -142,7 +144,7 @@ impl Store for RocksDb {
         // `kForce`: also tables that are in the last level already (include/rocksdb/options.h).
         const FORCE: u8 = 2;
         let compacting = Compacting::of(&self.library)?;
-        // SAFETY: as in `open`. Without keys, the range is the whole family.
+        // SAFETY: as in `RocksDb::open`. Without keys, the range is the whole family.
         unsafe {
             let options = (compacting.compactoptions_create)();
             (compacting.compactoptions_set_bottommost_level_compaction)(options, FORCE);
@@ -173,10 +175,11 @@ impl Store for RocksDb {
         let reporting = Reporting::of(&self.library)?;
         let none = || Kind::Operation.because("the store has no statistics");
         let property = |family, name| self.text(family, name)?.ok_or_else(none);
-        // SAFETY: as in `open`; the text belongs to the caller.
-        let statistics = unsafe { (reporting.options_statistics_get_string)(self.options) };
+        // SAFETY: as in `RocksDb::open`; the text belongs to the caller.
+        let statistics =
+            unsafe { self.freeing.take((reporting.options_statistics_get_string)(self.options)) };
         Ok(Report {
-            statistics: unsafe { self.freeing.take(statistics) }.unwrap_or_default(),
+            statistics: statistics.unwrap_or_default(),
             tables: self
                 .families
                 .iter()
@@ -211,7 +214,8 @@ impl Store for RocksDb {
     fn change(&self, family: &str, options: &Options) -> Result<(), Failure> {
         let (family, changing) = (self.family(family)?, Changing::of(&self.library)?);
         with_pairs(options, |count, keys, values| {
-            self.failing("change", |error| unsafe {
+            // SAFETY: as in `RocksDb::open`; both lists have `count` texts.
+            self.freeing.failing("change", |error| unsafe {
                 (changing.set_options_cf)(self.db, family, count, keys, values, error);
             })
         })
@@ -220,7 +224,8 @@ impl Store for RocksDb {
     fn change_database(&self, options: &Options) -> Result<(), Failure> {
         let changing = ChangingDatabase::of(&self.library)?;
         with_pairs(options, |count, keys, values| {
-            self.failing("change_database", |error| unsafe {
+            // SAFETY: as in `change`.
+            self.freeing.failing("change_database", |error| unsafe {
                 (changing.set_db_options)(self.db, count, keys, values, error);
             })
         })
@@ -228,7 +233,7 @@ impl Store for RocksDb {
 
     fn close(&self) -> Result<(), Failure> {
         let closing = Closing::of(&self.library)?;
-        // SAFETY: as in `open`; the store is not used again.
+        // SAFETY: as in `RocksDb::open`; the store is not used again.
         unsafe {
             self.families.values().for_each(|&one| (closing.column_family_handle_destroy)(one));
             (closing.close)(self.db);

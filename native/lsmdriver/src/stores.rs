@@ -142,7 +142,7 @@ pub struct OptionsFile {
 }
 
 /// The statistics of a store since it was opened.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct Report {
     /// All tickers and histograms, for all families together. Empty if the store has none.
     pub statistics: String,
