@@ -11,6 +11,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from lsmtune.study_keys import DEFAULT_ENGINE
 
 SOURCE = Path(__file__).parent.parent / "src" / "lsmtune"
 BESIDE = SOURCE.with_name("lsmtune_reproductions")
+NATIVE = Path(__file__).parent.parent / "native"
 
 FLOORS: dict[str, int] = {
     "lsmtune": 0, "errors": 0, "units": 0, "stats": 0, "reading": 0, "system": 0,
@@ -649,3 +651,37 @@ def test_a_planted_violation_is_found(
     assert problems
     assert all(file.rpartition("/")[2] in problem for problem in problems)
     assert any(found in problem for problem in problems)
+
+
+def cycles(root: Path) -> Iterator[str]:
+    """A cycle of modules of a Rust crate. A folder is one module, and the crate imports all."""
+    paths = list(root.rglob("*.rs"))
+    files = {path: path.relative_to(root).parts[0].removesuffix(".rs") for path in paths}
+    used = {name: set[str]() for name in files.values()}
+    for path, name in files.items():
+        for names in re.findall(r"\bcrate::(\w+|\{[^;]+\})", path.read_text(encoding="utf-8")):
+            found = set(re.findall(r"(?:^|[{,])\s*(\w+)", names)) - {name}
+            used[name] |= {one if one in used else "lib" for one in found}
+    used["lib"] = set(used) - {"lib"}
+    try:
+        TopologicalSorter(used).prepare()
+    except CycleError as error:
+        yield " -> ".join(reversed(error.args[1]))
+
+
+@pytest.mark.parametrize("crate", ["lsmdriver", "lsmsim"])
+def test_modules_of_a_crate_have_no_cycle(crate: str) -> None:
+    assert list(cycles(NATIVE / crate / "src")) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"a.rs": "use crate::b::B;", "b/mod.rs": "crate::{c, d};", "c.rs": "crate::d::D"}, set()),
+        ({"a.rs": "use crate::b::B;", "b/e.rs": "crate::{d, c::C};", "c.rs": "crate::a"}, {*"abc"}),
+        ({"a.rs": "use crate::open;"}, {"a", "lib"}),
+    ],
+)
+def test_a_planted_cycle_is_found(files: dict[str, str], found: set[str], tmp_path: Path) -> None:
+    root = plant(tmp_path, {"lib.rs": "", "d.rs": ""} | files)
+    assert {name for cycle in cycles(root) for name in cycle.split(" -> ")} == found

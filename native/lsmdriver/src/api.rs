@@ -4,8 +4,9 @@
 //! purpose, and a group is looked up when a plan needs it. The signatures are those of
 //! `rocksdb/c.h`. From 6.29 to 11.8, all versions that have a function agree on its signature.
 
-use std::ffi::{c_char, c_int, c_uchar, c_void, CStr};
+use std::ffi::{c_char, c_int, c_uchar, c_void, CStr, CString};
 use std::mem::ManuallyDrop;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null_mut;
 
@@ -50,8 +51,10 @@ impl Library {
 
     /// Look up a function.
     ///
-    /// SAFETY: `F` must be a function pointer with the signature of the function.
+    /// # Safety
+    /// `F` must be a function pointer with the signature of the function.
     pub unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, Failure> {
+        // SAFETY: the caller promises the signature, and the library is never unloaded.
         match unsafe { self.0.get::<F>(name.as_bytes()) } {
             Ok(symbol) => Ok(*symbol),
             Err(_) => Err(Kind::Library.because(format!("the library has no function {name}"))),
@@ -66,6 +69,7 @@ pub struct Handle(*mut c_void);
 
 // SAFETY: threads share only handles of stores and options, and the libraries allow that.
 unsafe impl Send for Handle {}
+// SAFETY: as above.
 unsafe impl Sync for Handle {}
 
 impl Handle {
@@ -81,6 +85,26 @@ pub type Error = *mut *mut c_char;
 
 /// An array of texts.
 pub type Texts = *const *const c_char;
+
+/// The folder of a plan's store, for the library.
+pub fn c_folder(folder: &Path) -> Result<CString, Failure> {
+    c_text(folder.as_os_str().as_bytes(), "folder")
+}
+
+/// A text for the library. `place` is the place of the text in the plan.
+pub fn c_text(text: &[u8], place: &str) -> Result<CString, Failure> {
+    CString::new(text).map_err(|_| Kind::Plan.because(format!("{place}: contains a zero byte")))
+}
+
+/// The addresses of texts. They hold as long as the texts live.
+pub fn pointers(texts: &[CString]) -> Vec<*const c_char> {
+    texts.iter().map(|text| text.as_ptr()).collect()
+}
+
+/// The address and the size of bytes. They hold as long as the bytes live.
+pub fn parts(bytes: &[u8]) -> (*const c_char, usize) {
+    (bytes.as_ptr().cast(), bytes.len())
+}
 
 /// Declare groups of functions whose names begin with a prefix.
 macro_rules! functions {
@@ -98,9 +122,11 @@ macro_rules! functions {
         impl $group {
             pub fn of(library: &Library) -> Result<Self, Failure> {
                 // SAFETY: the signatures are those of the library's header.
-                Ok(Self { $($name: unsafe {
-                    library.function(concat!($prefix, stringify!($name)))?
-                },)* })
+                unsafe {
+                    Ok(Self {
+                        $($name: library.function(concat!($prefix, stringify!($name)))?,)*
+                    })
+                }
             }
         }
     )*};
@@ -302,15 +328,24 @@ impl Freeing {
         }
     }
 
+    /// Make a call of an operation that may fail. The failure names the operation.
+    pub fn failing<T>(self, operation: &str, call: impl FnOnce(Error) -> T) -> Result<T, Failure> {
+        self.attempt(Kind::Operation, operation, call)
+    }
+
     /// Copy a text that the library has returned, and free it. None for null.
     ///
-    /// SAFETY: the text must be null or belong to the caller. It must not be used again.
+    /// # Safety
+    /// The text must be null or belong to the caller. It must not be used again.
     pub unsafe fn take(self, text: *mut c_char) -> Option<String> {
         if text.is_null() {
             return None;
         }
-        let copy = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
-        unsafe { (self.free)(text.cast()) };
-        Some(copy)
+        // SAFETY: the library ends its texts with a zero byte, and the caller gives up this one.
+        unsafe {
+            let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+            (self.free)(text.cast());
+            Some(copy)
+        }
     }
 }

@@ -129,7 +129,8 @@ impl<'a> Schedule<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Phase, Plan};
+    use crate::plan::Phase;
+    use crate::reading::read;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -145,7 +146,7 @@ mod tests {
                 }],
             }],
         });
-        match Plan::read(&plan.to_string()).unwrap().phases.remove(0) {
+        match read(&plan.to_string()).unwrap().phases.remove(0) {
             Phase::Run(run) => run,
             _ => unreachable!("the phase is a run"),
         }

@@ -9,12 +9,13 @@ use crate::arrivals::{Arrivals, Kept, Schedule};
 use crate::blocks::Blocks;
 use crate::cpu;
 use crate::failure::{Failure, Kind};
+use crate::found::Found;
 use crate::keys::Sequence;
 use crate::kinds::Operation;
 use crate::pace::Pace;
 use crate::plan::{Group, Run};
 use crate::records::{repeats, write_key, Values};
-use crate::stores::{Found, Session};
+use crate::stores::Session;
 use crate::times::{Done, Tally};
 
 /// A thread that sends operations.

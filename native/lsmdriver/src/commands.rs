@@ -7,8 +7,7 @@ use std::thread;
 use serde::Deserialize;
 use serde_json::{from_slice, from_value, Value};
 
-use crate::end::end_with;
-use crate::events::{print, Event};
+use crate::events::{end_with, print, Event};
 use crate::failure::{Failure, Kind};
 use crate::plan::default_family;
 use crate::stores::{Options, Store};

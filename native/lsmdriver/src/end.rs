@@ -1,37 +1,21 @@
 //! The end of the process. It does not wait, because threads of RocksDB may still run.
 
 use std::panic;
-use std::sync::Mutex;
 
 use libc::c_int;
 
-use crate::events::{print, Event};
-use crate::failure::{Failure, Kind};
-
-const FAILED: c_int = 1;
-const WRONG_PLAN: c_int = 2;
 const PANICKED: c_int = 101;
 const BY_SIGNAL: c_int = 128;
 
-/// Locked by the thread that ends the process.
-static ENDING: Mutex<()> = Mutex::new(());
-
 /// End the process. No destructor runs, and nothing waits for another thread.
 pub fn end(code: c_int) -> ! {
-    // SAFETY: does not return.
+    // SAFETY: any thread may end the process, and the call does not return.
     unsafe { libc::_exit(code) }
-}
-
-/// Print a failure and end the process. Only the first failure is printed.
-pub fn end_with(failure: &Failure) -> ! {
-    let _guard = ENDING.lock();
-    print(&Event::Failed { failure });
-    end(if failure.kind == Kind::Plan { WRONG_PLAN } else { FAILED })
 }
 
 /// Let SIGTERM, SIGINT and a panic of any thread end the process.
 pub fn prepare() {
-    // SAFETY: `by_signal` calls only functions that a signal handler may call.
+    // SAFETY: `sigemptyset` fills in the set. `by_signal` only calls `_exit`, as a handler may.
     unsafe {
         let mut both = std::mem::zeroed();
         libc::sigemptyset(&mut both);

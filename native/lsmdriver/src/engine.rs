@@ -1,25 +1,13 @@
-//! Which store a plan opens, and what stores other than RocksDB lack.
+//! What stores other than RocksDB lack, and how their options are read.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use serde::Deserialize;
-
 use crate::failure::{Failure, Kind};
 use crate::kinds::{require, Operation};
 use crate::plan::{Group, Phase, Plan, Run};
-use crate::settings::{BlockCache, CacheKind, StoreKind};
-
-/// The kind of a plan's library.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Engine {
-    #[default]
-    Rocksdb,
-    Leveldb,
-    Lmdb,
-}
+use crate::settings::{BlockCache, CacheKind, Engine, StoreKind};
 
 /// Operations that all stores have.
 const COMMON: [Operation; 5] = [
@@ -131,7 +119,7 @@ pub fn refused(key: &str, value: &str, problem: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{json, Value};
+    use serde_json::{from_value, json, Value};
 
     fn problem(engine: &str, place: &str, value: Value) -> Option<String> {
         let mut plan = json!({
@@ -146,7 +134,8 @@ mod tests {
         });
         let (above, last) = place.rsplit_once('/').unwrap();
         plan.pointer_mut(above).unwrap()[last] = value;
-        Plan::read(&plan.to_string()).err().map(|failure| failure.message)
+        let read = from_value(plan).map_err(|error| error.to_string());
+        read.and_then(|plan| check(&plan)).err()
     }
 
     #[test]

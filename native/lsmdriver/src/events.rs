@@ -2,21 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
 use crate::cpu::CpuSeconds;
 use crate::end::end;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
 use crate::samples::Samples;
-use crate::store::OptionsFile;
-use crate::stores::Report;
+use crate::stores::{OptionsFile, Report};
 use crate::times::Results;
 
-/// The exit code if standard output is closed.
-const UNREAD: i32 = 1;
+/// The exit code of a plan that failed, and of a process whose standard output is closed.
+const FAILED: i32 = 1;
+/// The exit code of a plan that cannot be read or asks for something impossible.
+const WRONG_PLAN: i32 = 2;
+
+/// Locked by the thread that ends the process.
+static ENDING: Mutex<()> = Mutex::new(());
 
 /// An event of a plan.
 #[derive(Serialize)]
@@ -123,8 +128,15 @@ pub fn print(event: &Event) {
     text.push('\n');
     let mut output = io::stdout().lock();
     if output.write_all(text.as_bytes()).and_then(|()| output.flush()).is_err() {
-        end(UNREAD);
+        end(FAILED);
     }
+}
+
+/// Print a failure and end the process. Only the first failure is printed.
+pub fn end_with(failure: &Failure) -> ! {
+    let _guard = ENDING.lock();
+    print(&Event::Failed { failure });
+    end(if failure.kind == Kind::Plan { WRONG_PLAN } else { FAILED })
 }
 
 fn unix_s() -> f64 {

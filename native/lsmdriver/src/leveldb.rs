@@ -3,14 +3,13 @@
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 use std::path::{Path, PathBuf};
 
-use crate::api::{functions, Error, Freeing, Handle, Library};
+use crate::api::{c_folder, functions, parts, Error, Freeing, Handle, Library};
 use crate::engine::{refused, GivenOptions};
 use crate::failure::{Failure, Kind};
+use crate::found::{Found, Owned};
 use crate::kinds::Operation;
 use crate::plan::{Group, Plan, Run, DEFAULT_FAMILY};
-use crate::session::Owned;
-use crate::store::c_folder;
-use crate::stores::{Found, Report, Session, Store};
+use crate::stores::{Report, Session, Store};
 
 const KEYS: [&str; 5] =
     ["write_buffer_size", "max_file_size", "block_size", "bloom_bits", "compression"];
@@ -71,7 +70,7 @@ impl LevelDb {
         let library = Library::load_named(&plan.library)?;
         let (opening, working) = (Opening::of(&library)?, Working::of(&library)?);
         let freeing = Freeing { free: opening.free };
-        let folder = c_folder(plan)?;
+        let folder = c_folder(&plan.folder)?;
         let options = opening.options(plan)?;
         // SAFETY: the calls follow leveldb/c.h. All handles live as long as the process.
         unsafe {
@@ -92,10 +91,6 @@ impl LevelDb {
                 folder: plan.folder.clone(),
             })
         }
-    }
-
-    fn failing<T>(&self, operation: &str, call: impl FnOnce(Error) -> T) -> Result<T, Failure> {
-        self.freeing.attempt(Kind::Operation, operation, call)
     }
 }
 
@@ -164,15 +159,7 @@ impl Store for LevelDb {
         };
         let table =
             text.ok_or_else(|| Kind::Operation.because("the store has no leveldb.stats"))?;
-        Ok(Report {
-            statistics: String::new(),
-            tables: [(DEFAULT_FAMILY.to_owned(), table)].into(),
-            database: String::new(),
-            table_readers_bytes: None,
-            live_files: None,
-            live_blob_bytes: None,
-            pending_bytes: None,
-        })
+        Ok(Report { tables: [(DEFAULT_FAMILY.to_owned(), table)].into(), ..Report::default() })
     }
 
     fn close(&self) -> Result<(), Failure> {
@@ -187,24 +174,26 @@ struct LevelSession<'a>(&'a LevelDb);
 impl Session for LevelSession<'_> {
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
         let (store, options) = (self.0, self.0.write_options);
-        let (key, key_size) = (key.as_ptr().cast(), key.len());
-        let (value, size) = (value.as_ptr().cast(), value.len());
-        store.failing("put", |error| unsafe {
+        let ((key, key_size), (value, size)) = (parts(key), parts(value));
+        // SAFETY: as in `open`; the library reads key and value only during the call.
+        store.freeing.failing("put", |error| unsafe {
             (store.working.put)(store.db, options, key, key_size, value, size, error);
         })
     }
 
     fn delete(&self, key: &[u8]) -> Result<(), Failure> {
-        let (store, options) = (self.0, self.0.write_options);
-        store.failing("delete", |error| unsafe {
-            (store.working.delete)(store.db, options, key.as_ptr().cast(), key.len(), error);
+        let (store, options, (key, size)) = (self.0, self.0.write_options, parts(key));
+        // SAFETY: as in `open`; the library reads the key only during the call.
+        store.freeing.failing("delete", |error| unsafe {
+            (store.working.delete)(store.db, options, key, size, error);
         })
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Found<'_>>, Failure> {
         let (store, options) = (self.0, self.0.read_options);
-        let (key, key_size, mut size) = (key.as_ptr().cast(), key.len(), 0);
-        let start = store.failing("get", |error| unsafe {
+        let ((key, key_size), mut size) = (parts(key), 0);
+        // SAFETY: as in `delete`; the library writes the size into `size`.
+        let start = store.freeing.failing("get", |error| unsafe {
             (store.working.get)(store.db, options, key, key_size, &mut size, error)
         })?;
         let found = (!start.is_null()).then(|| Owned { freeing: store.freeing, start, size });
@@ -213,17 +202,18 @@ impl Session for LevelSession<'_> {
 
     fn scan(&self, key: &[u8], length: u64, _backward: bool) -> Result<u64, Failure> {
         let (store, working) = (self.0, &self.0.working);
-        let (mut records, mut size) = (0, 0);
+        let ((key, key_size), mut records, mut size) = (parts(key), 0, 0);
         // SAFETY: as in `open`.
         unsafe {
             let iterator = (working.create_iterator)(store.db, store.read_options);
-            (working.iter_seek)(iterator, key.as_ptr().cast(), key.len());
+            (working.iter_seek)(iterator, key, key_size);
             while records < length && (working.iter_valid)(iterator) != 0 {
                 (working.iter_value)(iterator, &mut size);
                 records += 1;
                 (working.iter_next)(iterator);
             }
-            let end = store.failing("scan", |error| (working.iter_get_error)(iterator, error));
+            let end =
+                store.freeing.failing("scan", |error| (working.iter_get_error)(iterator, error));
             (working.iter_destroy)(iterator);
             end.map(|()| records)
         }

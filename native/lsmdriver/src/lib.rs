@@ -19,14 +19,17 @@ mod end;
 mod engine;
 mod events;
 mod failure;
+mod found;
 mod keys;
 mod kinds;
 mod leveldb;
 mod lmdb;
 mod log;
+mod opening;
 mod pace;
 mod plan;
 mod random;
+mod reading;
 mod records;
 mod samples;
 mod session;
@@ -47,10 +50,14 @@ use serde_json::value::RawValue;
 use serde_json::Deserializer;
 
 use crate::commands::Commands;
-use crate::end::{end, end_with, prepare};
-use crate::events::{print, Event};
+use crate::end::{end, prepare};
+use crate::events::{end_with, print, Event};
 use crate::failure::{Failure, Kind};
+use crate::leveldb::LevelDb;
+use crate::lmdb::Lmdb;
+use crate::opening::RocksDb;
 use crate::plan::{Phase, Plan};
+use crate::settings::Engine;
 use crate::stores::Store;
 
 /// Carry out the plan on standard input, and end the process.
@@ -71,13 +78,13 @@ fn read_plan(input: &mut impl Read) -> Result<Plan, Failure> {
     let mut json = Deserializer::from_reader(input);
     let text = Box::<RawValue>::deserialize(&mut json)
         .map_err(|error| Kind::Plan.because(error.to_string()))?;
-    Plan::read(text.get())
+    reading::read(text.get())
 }
 
 fn carry_out(plan: &Plan, input: BufReader<Stdin>) -> Result<(), Failure> {
     // The store lives as long as the process, because the thread of commands never ends.
     let started = Instant::now();
-    let store: &'static dyn Store = Box::leak(stores::open(plan)?);
+    let store: &'static dyn Store = Box::leak(open(plan)?);
     let seconds = started.elapsed().as_secs_f64();
     let file = store.options_file()?;
     print(&Event::Opened { version: store.version(), seconds, file });
@@ -93,6 +100,15 @@ fn carry_out(plan: &Plan, input: BufReader<Stdin>) -> Result<(), Failure> {
     store.close()?;
     print(&Event::Ended { disk_write_bytes: usage::disk_write_bytes()? });
     Ok(())
+}
+
+/// Open the store of a plan: a new one, or an existing one if the plan says so.
+fn open(plan: &Plan) -> Result<Box<dyn Store>, Failure> {
+    Ok(match plan.engine {
+        Engine::Rocksdb => Box::new(RocksDb::open(plan)?),
+        Engine::Leveldb => Box::new(LevelDb::open(plan)?),
+        Engine::Lmdb => Box::new(Lmdb::open(plan)?),
+    })
 }
 
 fn do_phase(store: &dyn Store, phase: &Phase) -> Result<(), Failure> {

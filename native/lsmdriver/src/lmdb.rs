@@ -13,13 +13,13 @@ use std::slice;
 
 use libc::mode_t;
 
-use crate::api::{functions, Handle, Library};
+use crate::api::{c_folder, functions, Handle, Library};
 use crate::engine::GivenOptions;
 use crate::failure::{Failure, Kind};
+use crate::found::Found;
 use crate::kinds::Operation;
 use crate::plan::{Group, Plan, Run};
-use crate::store::c_folder;
-use crate::stores::{Found, Report, Session, Store};
+use crate::stores::{Report, Session, Store};
 
 /// The name of the file of a store.
 const FILE: &str = "data.mdb";
@@ -94,7 +94,7 @@ impl Lmdb {
         let library = Library::load_named(&plan.library)?;
         let (opening, working) = (Opening::of(&library)?, Working::of(&library)?);
         let given = GivenOptions::read(&plan.options, &["map_size"])?;
-        let folder = c_folder(plan)?;
+        let folder = c_folder(&plan.folder)?;
         make_folder(plan)?;
         let none = Handle::NULL;
         let mut store = Self {
@@ -234,13 +234,8 @@ impl Store for Lmdb {
             ("records", stat.records),
         ];
         Ok(Report {
-            statistics: String::new(),
-            tables: [].into(),
             database: numbers.map(|(name, number)| format!("{name} {number}\n")).concat(),
-            table_readers_bytes: None,
-            live_files: None,
-            live_blob_bytes: None,
-            pending_bytes: None,
+            ..Report::default()
         })
     }
 
@@ -265,6 +260,7 @@ struct LmdbSession<'a>(&'a Lmdb);
 impl Session for LmdbSession<'_> {
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
         let (store, mut key, mut value) = (self.0, Bytes::of(key), Bytes::of(value));
+        // SAFETY: as in `open`; LMDB copies key and value during the call.
         store.write("put", |txn| unsafe {
             (store.working.put)(txn, store.tree, &mut key, &mut value, 0)
         })
@@ -272,6 +268,7 @@ impl Session for LmdbSession<'_> {
 
     fn delete(&self, key: &[u8]) -> Result<(), Failure> {
         let (store, mut key) = (self.0, Bytes::of(key));
+        // SAFETY: as in `open`; LMDB reads the key only during the call.
         store.write("delete", |txn| unsafe {
             match (store.working.del)(txn, store.tree, &mut key, null_mut()) {
                 NOT_FOUND => SUCCESS, // the other stores accept this too
@@ -282,6 +279,7 @@ impl Session for LmdbSession<'_> {
 
     fn get(&self, key: &[u8]) -> Result<Option<Found<'_>>, Failure> {
         let (store, mut key, mut value) = (self.0, Bytes::of(key), Bytes::NONE);
+        // SAFETY: as in `delete`; the value is copied before the transaction ends.
         store.read("get", |txn| unsafe {
             let code = (store.working.get)(txn, store.tree, &mut key, &mut value);
             if code == NOT_FOUND {
@@ -297,6 +295,7 @@ impl Session for LmdbSession<'_> {
     fn scan(&self, key: &[u8], length: u64, _backward: bool) -> Result<u64, Failure> {
         let (store, working) = (self.0, &self.0.working);
         let (mut key, mut value) = (Bytes::of(key), Bytes::NONE);
+        // SAFETY: as in `delete`; the cursor is closed before the transaction ends.
         store.read("scan", |txn| unsafe {
             let (mut cursor, mut records) = (Handle::NULL, 0);
             store.check("scan", (working.cursor_open)(txn, store.tree, &mut cursor))?;
@@ -322,6 +321,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::reading::read;
 
     const LIBRARY: &str = "liblmdb.so.0";
     const CLIENTS: usize = 600;
@@ -339,7 +339,7 @@ mod tests {
                 "compression_ratio": 0.5, "groups": vec![group; GROUPS],
             }],
         });
-        Plan::read(&plan.to_string()).unwrap()
+        read(&plan.to_string()).unwrap()
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Samples of a store while clients send operations.
 
-use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -9,8 +7,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::client::{Client, Sent};
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::stores::{Sample, Store, LEVELS};
+use crate::usage::bytes_of;
 
 /// The folder is read in each second sample, because this takes the most time.
 const FOLDER_EVERY: usize = 2;
@@ -85,14 +84,4 @@ impl Samples {
         self.memtable_bytes.push(memtable_bytes);
         Ok(())
     }
-}
-
-/// The sizes of the files of a folder that are `wanted`, together.
-pub fn bytes_of(folder: &Path, wanted: fn(&Path) -> bool) -> Result<u64, Failure> {
-    let entries = fs::read_dir(folder)
-        .map_err(|error| Kind::Operation.because(format!("{}: {error}", folder.display())))?;
-    // The store may delete a file at any time.
-    let found = entries.flatten().filter(|entry| wanted(&entry.path()));
-    let sizes = found.filter_map(|entry| entry.metadata().ok());
-    Ok(sizes.filter(|data| data.is_file()).map(|data| data.len()).sum())
 }

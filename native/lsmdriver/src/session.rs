@@ -2,19 +2,19 @@
 
 use std::ffi::c_char;
 use std::ptr::null_mut;
-use std::slice;
 
 use crate::api::{
-    Batching, Counted, Counting, Deleting, Error, Freeing, Getting, Handle, Library, Merging,
-    MultiGetting, RangeDeleting, ReadOptions, Scanning, ScanningBackward, SingleDeleting,
+    parts, Batching, Counted, Counting, Deleting, Error, Freeing, Getting, Handle, Library,
+    Merging, MultiGetting, RangeDeleting, ReadOptions, Scanning, ScanningBackward, SingleDeleting,
     WriteOptions, Writing,
 };
 use crate::blocks::Blocks;
 use crate::failure::{Failure, Kind};
+use crate::found::{Found, Owned, Pinned};
 use crate::kinds::Operation;
+use crate::opening::RocksDb;
 use crate::plan::{Group, Run};
-use crate::store::RocksDb;
-use crate::stores::{Found, Session, Store};
+use crate::stores::Session;
 
 /// The merge operator that appends a comma and a value, as an OPTIONS file names it.
 const APPENDS: &str = "{id=StringAppendOperator;delimiter=,;}";
@@ -66,8 +66,7 @@ impl<'a> RocksSession<'a> {
         kinds: &[Operation],
     ) -> Result<Self, Failure> {
         let library = &store.library;
-        let file = store.options_file()?;
-        let appends = file.is_some_and(|file| appends(&file.text, &group.family));
+        let appends = appends(&store.newest_options()?.text, &group.family);
         let mut functions = Functions::default();
         for &kind in kinds {
             if kind == Operation::Merge && !appends {
@@ -79,28 +78,25 @@ impl<'a> RocksSession<'a> {
         }
         let (writing, reading) = (WriteOptions::of(library)?, ReadOptions::of(library)?);
         // SAFETY: as in `RocksDb::open`.
-        let session = unsafe {
-            Self {
+        unsafe {
+            let session = Self {
                 store,
                 family: store.family(&group.family)?,
                 functions,
-                freeing: Freeing::of(library)?,
+                freeing: store.freeing,
                 counting: Counting::of(library)?,
                 counted: group.count_blocks.then(|| Counted::of(library)).transpose()?,
                 write_options: (writing.writeoptions_create)(),
                 get_options: (reading.readoptions_create)(),
                 scan_options: (reading.readoptions_create)(),
                 appends,
-            }
-        };
-        // SAFETY: as in `RocksDb::open`.
-        unsafe {
+            };
             (writing.writeoptions_set_sync)(session.write_options, run.sync.into());
             (writing.writeoptions_disable_WAL)(session.write_options, run.disable_wal.into());
             // A scan may pass from one prefix to the next.
             (reading.readoptions_set_total_order_seek)(session.scan_options, 1);
+            Ok(session)
         }
-        Ok(session)
     }
 
     /// Write a record with one of the functions that take a key and a value.
@@ -112,9 +108,9 @@ impl<'a> RocksSession<'a> {
         value: &[u8],
     ) -> Result<(), Failure> {
         let (db, options, family) = (self.store.db, self.write_options, self.family);
-        let (key, key_size) = (key.as_ptr().cast(), key.len());
-        let (value, size) = (value.as_ptr().cast(), value.len());
-        self.store.failing(operation, |error| unsafe {
+        let ((key, key_size), (value, size)) = (parts(key), parts(value));
+        // SAFETY: as in `RocksDb::open`; the library reads key and value only during the call.
+        self.freeing.failing(operation, |error| unsafe {
             write(db, options, family, key, key_size, value, size, error);
         })
     }
@@ -126,7 +122,7 @@ impl<'a> RocksSession<'a> {
         unsafe {
             let batch = (batching.writebatch_create)();
             fill(batch);
-            let written = self.store.failing(operation, |error| {
+            let written = self.freeing.failing(operation, |error| {
                 (batching.write)(self.store.db, self.write_options, batch, error);
             });
             (batching.writebatch_destroy)(batch);
@@ -172,58 +168,37 @@ impl Session for RocksSession<'_> {
     }
 
     fn delete(&self, key: &[u8]) -> Result<(), Failure> {
-        let deleting = self.functions.deleting.expect(ASKED);
-        self.store.failing("delete", |error| unsafe {
-            (deleting.delete_cf)(
-                self.store.db,
-                self.write_options,
-                self.family,
-                key.as_ptr().cast(),
-                key.len(),
-                error,
-            );
+        let (deleting, (key, size)) = (self.functions.deleting.expect(ASKED), parts(key));
+        let (db, options) = (self.store.db, self.write_options);
+        // SAFETY: as in `RocksDb::open`; the library reads the key only during the call.
+        self.freeing.failing("delete", |error| unsafe {
+            (deleting.delete_cf)(db, options, self.family, key, size, error);
         })
     }
 
     fn single_delete(&self, key: &[u8]) -> Result<(), Failure> {
-        let deleting = self.functions.single_deleting.expect(ASKED);
+        let (deleting, (key, size)) = (self.functions.single_deleting.expect(ASKED), parts(key));
+        // SAFETY: as in `RocksDb::open`; the batch copies the key.
         self.write_batch("single_delete", |batch| unsafe {
-            (deleting.writebatch_singledelete_cf)(
-                batch,
-                self.family,
-                key.as_ptr().cast(),
-                key.len(),
-            );
+            (deleting.writebatch_singledelete_cf)(batch, self.family, key, size);
         })
     }
 
     fn delete_range(&self, first: &[u8], end: &[u8]) -> Result<(), Failure> {
         let deleting = self.functions.range_deleting.expect(ASKED);
-        let (first, first_size) = (first.as_ptr().cast(), first.len());
-        let (end, end_size) = (end.as_ptr().cast(), end.len());
+        let (family, (first, size), (end, end_size)) = (self.family, parts(first), parts(end));
+        // SAFETY: as in `RocksDb::open`; the batch copies the keys.
         self.write_batch("range_delete", |batch| unsafe {
-            (deleting.writebatch_delete_range_cf)(
-                batch,
-                self.family,
-                first,
-                first_size,
-                end,
-                end_size,
-            );
+            (deleting.writebatch_delete_range_cf)(batch, family, first, size, end, end_size);
         })
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Found<'_>>, Failure> {
         let getting = self.functions.getting.as_ref().expect(ASKED);
-        let found = self.store.failing("get", |error| unsafe {
-            (getting.get_pinned_cf)(
-                self.store.db,
-                self.get_options,
-                self.family,
-                key.as_ptr().cast(),
-                key.len(),
-                error,
-            )
+        let (db, options, (key, size)) = (self.store.db, self.get_options, parts(key));
+        // SAFETY: as in `RocksDb::open`; the library reads the key only during the call.
+        let found = self.freeing.failing("get", |error| unsafe {
+            (getting.get_pinned_cf)(db, options, self.family, key, size, error)
         })?;
         Ok((!found.is_null()).then_some(Found::Pinned(Pinned { getting, found })))
     }
@@ -236,7 +211,7 @@ impl Session for RocksSession<'_> {
         let mut values = vec![null_mut(); keys.len()];
         let mut value_sizes = vec![0; keys.len()];
         let mut errors = vec![null_mut(); keys.len()];
-        // SAFETY: as in `RocksDb::open`; all lists have the length of `keys`.
+        // SAFETY: as in `RocksDb::open`; all lists are as long as `keys` and outlive the call.
         unsafe {
             (getting.multi_get_cf)(
                 self.store.db,
@@ -255,7 +230,8 @@ impl Session for RocksSession<'_> {
         });
         let values = values.collect();
         for error in errors {
-            self.store.failing("multi_get", |place: Error| unsafe { *place = error })?;
+            // SAFETY: `failing` gives a place for one text.
+            self.freeing.failing("multi_get", |place: Error| unsafe { *place = error })?;
         }
         Ok(values)
     }
@@ -268,12 +244,12 @@ impl Session for RocksSession<'_> {
         } else {
             (scanning.iter_seek, scanning.iter_next)
         };
-        let (mut records, mut size) = (0, 0);
+        let ((key, key_size), mut records, mut size) = (parts(key), 0, 0);
         // SAFETY: as in `RocksDb::open`.
         unsafe {
             let iterator =
                 (scanning.create_iterator_cf)(self.store.db, self.scan_options, self.family);
-            seek(iterator, key.as_ptr().cast(), key.len());
+            seek(iterator, key, key_size);
             while records < length && (scanning.iter_valid)(iterator) != 0 {
                 (scanning.iter_key)(iterator, &mut size);
                 (scanning.iter_value)(iterator, &mut size);
@@ -281,7 +257,7 @@ impl Session for RocksSession<'_> {
                 step(iterator);
             }
             let end =
-                self.store.failing("scan", |error| (scanning.iter_get_error)(iterator, error));
+                self.freeing.failing("scan", |error| (scanning.iter_get_error)(iterator, error));
             (scanning.iter_destroy)(iterator);
             end.map(|()| records)
         }
@@ -316,54 +292,6 @@ impl Functions {
             }
         }
         Ok(())
-    }
-}
-
-/// A value that the library has copied for the caller.
-pub struct Owned {
-    pub freeing: Freeing,
-    pub start: *mut c_char,
-    pub size: usize,
-}
-
-impl Owned {
-    pub fn value(&self) -> &[u8] {
-        // SAFETY: the library has stored `size` bytes at `start`. `drop` frees them.
-        unsafe { slice::from_raw_parts(self.start.cast(), self.size) }
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // SAFETY: the value is not used again.
-        unsafe { (self.freeing.free)(self.start.cast()) };
-    }
-}
-
-/// A value in the memory of RocksDB, which keeps it there until `drop`.
-pub struct Pinned<'a> {
-    getting: &'a Getting,
-    found: Handle,
-}
-
-impl Pinned<'_> {
-    pub fn value(&self) -> &[u8] {
-        let mut size = 0;
-        // SAFETY: RocksDB keeps the value until `drop`.
-        unsafe {
-            let start = (self.getting.pinnableslice_value)(self.found, &mut size);
-            if size == 0 {
-                return &[]; // the address of an empty value may be null
-            }
-            slice::from_raw_parts(start.cast(), size)
-        }
-    }
-}
-
-impl Drop for Pinned<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the value is not used again.
-        unsafe { (self.getting.pinnableslice_destroy)(self.found) };
     }
 }
 

@@ -1,9 +1,18 @@
-//! The kind of a plan's store, and the objects that its families share.
+//! Which store a plan opens, and the objects that its families share.
 
 use serde::Deserialize;
 
 use crate::kinds::{require, Operation};
-use crate::plan::{Group, Phase, Plan, DEFAULT_FAMILY};
+
+/// The kind of a plan's library.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    #[default]
+    Rocksdb,
+    Leveldb,
+    Lmdb,
+}
 
 /// Kinds of stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -60,47 +69,11 @@ pub struct RateLimiter {
     pub auto_tuned: bool,
 }
 
-/// Check that RocksDB has such a store, and that the store has all operations of the plan. The
-/// failure names the place in the plan.
-pub fn check(plan: &Plan) -> Result<(), String> {
-    if let Some(cache) = &plan.block_cache {
-        cache.check().map_err(|problem| format!("block_cache.{problem}"))?;
-    }
-    if let Some(limiter) = &plan.rate_limiter {
-        let sound = limiter.bytes_per_second >= 1;
-        require(sound, "rate_limiter.bytes_per_second: must be at least 1")?;
-    }
-    if let StoreKind::Ttl { seconds } = plan.store {
-        require(seconds >= 1, "store.seconds: must be at least 1")?;
-    }
-    let named = !plan.families.contains_key(DEFAULT_FAMILY);
-    require(named, "families: the options of the family default are those of the plan")?;
-    for (phase, run) in plan.phases.iter().enumerate() {
-        let Phase::Run(run) = run else { continue };
-        for (number, group) in run.groups.iter().enumerate() {
-            check_group(plan, group)
-                .map_err(|problem| format!("phases[{phase}].groups[{number}].{problem}"))?;
-        }
-    }
-    Ok(())
-}
-
-fn check_group(plan: &Plan, group: &Group) -> Result<(), String> {
-    let family = &group.family;
-    let known = family == DEFAULT_FAMILY || plan.families.contains_key(family);
-    require(known, &format!("family: the plan has no family {family}"))?;
-    let possible =
-        !plan.store.lacks(Operation::SingleDelete) || !group.does(Operation::SingleDelete);
-    require(possible, "mix.single_delete: not possible in a store with a time to live")?;
-    let possible = !plan.store.lacks(Operation::RangeDelete) || group.range_delete.is_none();
-    require(possible, "range_delete: not possible in a store with transactions")
-}
-
 impl StoreKind {
     /// Whether the store does not have the operation.
     ///
     /// A store with a time to live drops single deletes without an error.
-    fn lacks(self, operation: Operation) -> bool {
+    pub fn lacks(self, operation: Operation) -> bool {
         match self {
             Self::Plain {} => false,
             Self::Transaction {} => operation == Operation::RangeDelete,
@@ -111,7 +84,7 @@ impl StoreKind {
 
 impl BlockCache {
     /// Refuse values with which RocksDB would make no cache, without an error.
-    fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let bits = self.shard_bits.unwrap_or(-1);
         require((-1..20).contains(&bits), "shard_bits: must be from -1 to 19")?;
         let ratios = [self.high_priority_ratio, self.low_priority_ratio];

@@ -4,13 +4,12 @@
 use std::fmt::Write;
 
 use crate::api::{
-    BottomThreads, Freeing, Handle, HyperClock, Library, Limiting, LimitingByLoad, Opening,
+    c_text, BottomThreads, Freeing, Handle, HyperClock, Library, Limiting, LimitingByLoad, Opening,
     RowCaching,
 };
 use crate::failure::{Failure, Kind};
 use crate::plan::Plan;
 use crate::settings::{BlockCache, CacheKind, RateLimiter};
-use crate::store::c_text;
 
 /// RocksDB's defaults of a rate limiter.
 const REFILL_US: i64 = 100_000;
@@ -53,7 +52,7 @@ pub fn shared_options(library: &Library, plan: &Plan) -> Result<Handle, Failure>
 
 /// Make the cache by a text. The C API has no function for its ratios, and in 6.29 none for its
 /// shards.
-unsafe fn with_lru(library: &Library, base: Handle, cache: &BlockCache) -> Result<Handle, Failure> {
+fn with_lru(library: &Library, base: Handle, cache: &BlockCache) -> Result<Handle, Failure> {
     let opening = Opening::of(library)?;
     let mut text = format!("block_based_table_factory={{block_cache={{capacity={}", cache.bytes);
     let mut add = |key: &str, value: Option<String>| {
@@ -66,6 +65,7 @@ unsafe fn with_lru(library: &Library, base: Handle, cache: &BlockCache) -> Resul
     add("low_pri_pool_ratio", cache.low_priority_ratio.map(|ratio| ratio.to_string()));
     text.push_str("}}");
     let text = c_text(text.as_bytes(), "block_cache")?;
+    // SAFETY: as in `shared_options`; RocksDB reads the text only during the call.
     unsafe {
         let options = (opening.options_create)();
         Freeing::of(library)?.attempt(Kind::Library, "block_cache", |error| {
@@ -75,7 +75,7 @@ unsafe fn with_lru(library: &Library, base: Handle, cache: &BlockCache) -> Resul
     }
 }
 
-unsafe fn with_hyper_clock(
+fn with_hyper_clock(
     library: &Library,
     options: Handle,
     cache: &BlockCache,
@@ -88,6 +88,7 @@ unsafe fn with_hyper_clock(
         ));
     }
     let clock = HyperClock::of(library)?;
+    // SAFETY: as in `shared_options`.
     unsafe {
         let settings = (clock.hyper_clock_cache_options_create)(cache.bytes, BY_ITSELF);
         if let Some(bits) = cache.shard_bits {
@@ -101,8 +102,9 @@ unsafe fn with_hyper_clock(
     Ok(options)
 }
 
-unsafe fn limit(library: &Library, options: Handle, limiter: &RateLimiter) -> Result<(), Failure> {
+fn limit(library: &Library, options: Handle, limiter: &RateLimiter) -> Result<(), Failure> {
     let bytes = limiter.bytes_per_second;
+    // SAFETY: as in `shared_options`.
     unsafe {
         if limiter.auto_tuned {
             let limiting = LimitingByLoad::of(library)?;

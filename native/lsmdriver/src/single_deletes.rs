@@ -40,7 +40,7 @@ fn puts_once(run: &Run, group: &Group) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{json, Value};
+    use serde_json::{from_value, json, Value};
     use std::slice;
 
     fn group(mix: Value, kind: &str) -> Value {
@@ -55,7 +55,7 @@ mod tests {
                 "compression_ratio": 0.5, "groups": groups,
             }],
         });
-        Plan::read(&plan.to_string()).is_err()
+        check(&from_value(plan).unwrap()).is_err()
     }
 
     #[test]

@@ -6,14 +6,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::blocks::Blocks;
-use crate::engine::Engine;
 use crate::failure::{Failure, Kind};
+use crate::found::Found;
 use crate::kinds::Operation;
-use crate::leveldb::LevelDb;
-use crate::lmdb::Lmdb;
-use crate::plan::{Group, Plan, Run};
-use crate::session::{Owned, Pinned};
-use crate::store::{OptionsFile, RocksDb};
+use crate::plan::{Group, Run};
 
 /// An open store.
 ///
@@ -136,8 +132,17 @@ pub trait Session: Sync {
 /// Options by their keys.
 pub type Options = BTreeMap<String, String>;
 
-/// The statistics of a store since it was opened.
+/// The newest file of options that RocksDB has written.
 #[derive(Serialize)]
+pub struct OptionsFile {
+    #[serde(rename = "options_file")]
+    pub name: String,
+    #[serde(rename = "options")]
+    pub text: String,
+}
+
+/// The statistics of a store since it was opened.
+#[derive(Default, Serialize)]
 pub struct Report {
     /// All tickers and histograms, for all families together. Empty if the store has none.
     pub statistics: String,
@@ -170,35 +175,6 @@ pub struct Sample {
     /// The estimated bytes that compactions have to rewrite.
     pub pending_bytes: u64,
     pub memtable_bytes: u64,
-}
-
-/// A value that was read.
-pub enum Found<'a> {
-    /// The store keeps the value in memory while it is used.
-    Pinned(Pinned<'a>),
-    /// A copy that the library has made.
-    Owned(Owned),
-    /// A copy that the driver has made.
-    Copied(Vec<u8>),
-}
-
-impl Found<'_> {
-    pub fn value(&self) -> &[u8] {
-        match self {
-            Self::Pinned(value) => value.value(),
-            Self::Owned(value) => value.value(),
-            Self::Copied(value) => value,
-        }
-    }
-}
-
-/// Open the store of a plan: a new one, or an existing one if the plan says so.
-pub fn open(plan: &Plan) -> Result<Box<dyn Store>, Failure> {
-    Ok(match plan.engine {
-        Engine::Rocksdb => Box::new(RocksDb::open(plan)?),
-        Engine::Leveldb => Box::new(LevelDb::open(plan)?),
-        Engine::Lmdb => Box::new(Lmdb::open(plan)?),
-    })
 }
 
 fn lacks(what: &str) -> Failure {

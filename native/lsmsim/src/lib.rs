@@ -6,6 +6,8 @@
 //! and the device of the machine. So stalls and the number of files in level 0 follow from the
 //! simulated times, and the write amplification depends on both.
 
+#![forbid(unsafe_code)]
+
 mod cache;
 mod codec;
 mod compaction;
