@@ -64,11 +64,14 @@ class Commands(Mapping[str, Any]):
         """Return the command of that name; KeyError if there is none."""
         if name not in self._made:
             module, short_help = self._rows[name]
-            own = module and getattr(import_module(f"lsmtune.cli.{module}"), name)
+            if module is None:
+                function = _offered(name)
+            else:
+                function = getattr(import_module(f"lsmtune.cli.{module}"), name)
             alone = typer.Typer(
                 add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
             )
-            alone.command(cls=Command, short_help=short_help)(own or _offered(name))
+            alone.command(cls=Command, short_help=short_help)(function)
             self._made[name] = get_command(alone)
         return self._made[name]
 
