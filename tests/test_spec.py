@@ -425,6 +425,17 @@ def test_the_name_is_the_same_in_every_process() -> None:
     assert name == make_spec({"limits": ["load_s <= 5"], "workload": {"num": 5000}}, "here").name
 
 
+def test_a_copy_with_other_values_computes_its_own_name_and_sizes() -> None:
+    spec, same = (make_spec({"study": "one", "cache": "64MiB"}, "here") for _ in range(2))
+    assert (spec.name, spec.cache_bytes, spec.scale_value) == ("one", 64 * MIB, Fraction(1, 64))
+    other = spec.model_copy(update={"study": None, "cache": None, "scale": "1"})
+    assert (other.cache_bytes, other.scale_value) == (None, 1)
+    assert other.name not in ("one", other.model_copy(update={"seed": 2}).name)
+    assert spec == same
+    assert hash(spec) == hash(same)
+    assert spec.model_dump() == same.model_dump()
+
+
 def test_what_is_stored_is_the_same_study_when_it_is_read_again() -> None:
     spec = make_spec(tomllib.loads(FULL), "here")
     again = StudySettings.model_validate(spec.model_dump(mode="json"))

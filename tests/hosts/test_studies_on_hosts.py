@@ -23,8 +23,8 @@ from lsmtune.optimizers.pending import with_pending
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.store.home import Home
 from lsmtune.study.history import History
-from lsmtune.study.looking import WorkLeft
 from lsmtune.study.record import read_record
+from lsmtune.study.session import WorkLeft
 from lsmtune.testing.scripted import ScriptedEngine
 from lsmtune.trials import Origin, Role
 

@@ -95,9 +95,10 @@ def test_the_settings_of_a_study_can_be_replaced(path: Path) -> None:
 def test_a_trial_comes_back(path: Path, result: TrialResult) -> None:
     with Home(path, create=True) as home:
         study = add_study(home)
-        home.add_trial(study, new_trial(result=result), {})
+        kept = home.add_trial(study, new_trial(result=result), {})
     with Home(path, create=False) as home:
         (trial,) = home.trials(study)
+    assert trial == kept
     expected = new_trial(result=result)
     assert trial.number == 0
     for field in ("role", "config", "spec", "result", "started_at", "duration_s", "pair"):

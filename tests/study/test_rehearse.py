@@ -19,10 +19,9 @@ from lsmtune.rehearsal import Rehearsal
 from lsmtune.report.study_document import show_document
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.study.looking import WorkLeft
 from lsmtune.study.rehearse import MOST_NEXT, verify_deployable
 from lsmtune.study.search import run_search
-from lsmtune.study.session import Session
+from lsmtune.study.session import Session, WorkLeft
 from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, Status, TrialResult, TrialSpec
 

@@ -28,13 +28,12 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.study.baselines import measure_baseline
 from lsmtune.study.enough_data import study_must_flush
-from lsmtune.study.looking import WorkLeft
 from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.opening import Prepared, open_session, prepare
 from lsmtune.study.rehearse import verify_deployable
 from lsmtune.study.same_system import system_notes
 from lsmtune.study.search import repeat_finalists, search
-from lsmtune.study.session import Session
+from lsmtune.study.session import Session, WorkLeft
 from lsmtune.study.simplify import simplify_new_winner
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Role

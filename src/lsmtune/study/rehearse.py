@@ -12,8 +12,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.progress import Observer
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.spec import load_at
-from lsmtune.study.looking import WorkLeft
-from lsmtune.study.session import Session
+from lsmtune.study.session import Session, WorkLeft
 from lsmtune.study.verify import verify_contenders
 from lsmtune.system.lock import host_lock
 from lsmtune.system.workdir import workdir

@@ -20,7 +20,6 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
 from lsmtune.study.enough_data import with_enough_flushes
 from lsmtune.study.hosts_pool import HostsPool
-from lsmtune.study.looking import LookingPool
 from lsmtune.study.ranking import Candidate
 from lsmtune.study.record import StudyRecord, read_history
 from lsmtune.study.runner import REPEATS, Done, Listener, NextJob, Pool, Runner, Task, ignore
@@ -29,6 +28,10 @@ from lsmtune.workloads import Workload
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
+
+
+class WorkLeft(Exception):  # noqa: N818 - what was found, not a mistake
+    """A run is left in a study that is only looked at."""
 
 
 class Session:
@@ -83,18 +86,23 @@ class Session:
     def only_look(self) -> None:
         """Run nothing from now on: raise WorkLeft where a run would begin."""
         self.is_looking = True
-        self._pool = LookingPool(self._measured_hosts)
 
-    def _measured_hosts(self) -> set[str | None]:
-        if not self.times_matter:
-            return {None}
-        aside = {host for host, one in self.history.standings.items() if one.is_set_aside}
-        return {run.host for run in self.history.complete_base} - aside
+    def _look(self, next_job: NextJob) -> None:
+        """Raise WorkLeft if there is a run for a host that has measured the baseline, or none has.
+
+        The host None is this machine, or any host if all measure the same.
+        """
+        hosts: set[str | None] = {None}
+        if self.times_matter:
+            aside = {host for host, one in self.history.standings.items() if one.is_set_aside}
+            hosts = {run.host for run in self.history.complete_base} - aside
+        if not hosts or any(next_job(host, ()) for host in hosts):
+            raise WorkLeft
 
     def run(self, task: Task) -> TrialResult:
         """Run and keep a trial; repeat it if other programs disturb it."""
         left, results = [task], list[TrialResult]()
-        self._pool.feed(
+        self.feed(
             lambda host, under_way: [left.pop()] if left else (),
             lambda task, result: results.append(result),
         )
@@ -102,7 +110,10 @@ class Session:
 
     def feed(self, next_job: NextJob, done: Done = ignore, most_repeats: int = REPEATS) -> None:
         """Run and keep what `next_job` returns, on all hosts of the study; see `Pool.feed`."""
-        self._pool.feed(next_job, done, most_repeats)
+        if self.is_looking:
+            self._look(next_job)
+        else:
+            self._pool.feed(next_job, done, most_repeats)
 
     def run_together(self, tasks: Sequence[Task]) -> None:
         """Run and keep trials side by side."""
