@@ -20,8 +20,19 @@ MYROCKS = str(CAPTURED / "myrocks-6.29-tpcc-universal.LOG.gz")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MOST_MODULES = 115
-UNNEEDED = {"numpy", "scipy", "plotly", "tomlkit", "psutil", "lsmtune.engines", "lsmtune.spec",
-            "lsmtune.store", "lsmtune.study", "lsmtune.optimizers", "lsmtune.workloads"}  # fmt: skip
+UNNEEDED = {
+    "numpy",
+    "scipy",
+    "plotly",
+    "tomlkit",
+    "psutil",
+    "lsmtune.engines",
+    "lsmtune.spec",
+    "lsmtune.store",
+    "lsmtune.study",
+    "lsmtune.optimizers",
+    "lsmtune.workloads",
+}
 
 
 @pytest.fixture
