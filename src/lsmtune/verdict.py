@@ -6,9 +6,9 @@ from math import ceil, floor, isinf, log, log10
 from statistics import median
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
-from lsmtune.limits import TINY, Limit
+from lsmtune.limits import TINY, Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, Objective, log_deviation
 from lsmtune.stats import Interval, of_several, ratio_interval
@@ -34,7 +34,11 @@ Side = Literal["better", "worse", "undecided"]
 
 
 State = Literal["kept", "broken", "undecided", "unknown"]
-_LimitAsText = Annotated[Limit, PlainSerializer(str)]
+_LimitAsText = Annotated[
+    Limit,
+    BeforeValidator(lambda found: parse_limit(found) if isinstance(found, str) else found),
+    PlainSerializer(str),
+]
 
 
 class LimitCheck(BaseModel):

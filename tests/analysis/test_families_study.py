@@ -79,7 +79,7 @@ def test_families_are_searched_by_default_and_the_study_is_told(home: Home) -> N
 
 def test_the_file_to_deploy_holds_what_was_tuned_alone(home: Home) -> None:
     view = read_study(home, "fam")
-    files = deployment(read_record(home, view.name), view)
+    files = deployment(read_record(home, view.name), claim_of(view))
     assert files.name == "my.cnf"
     told = read_base(files.options.text)
     assert "cf_stock={" in told["override_cf_options"]
@@ -90,13 +90,12 @@ def test_the_file_to_deploy_holds_what_was_tuned_alone(home: Home) -> None:
 def test_a_users_file_keeps_every_other_line(home: Home, tmp_path: Path) -> None:
     theirs = tmp_path / "my.cnf"
     theirs.write_text("[client]\npassword=secret\n[mysqld]\nport=3306\n")
-    text = exported(
-        read_record(home, "fam"), read_study(home, "fam"), "my.cnf", theirs, back=False
-    ).text
+    record, claim = read_record(home, "fam"), claim_of(read_study(home, "fam"))
+    text = exported(record, claim, "my.cnf", theirs, back=False).text
     assert "password=secret\n[mysqld]\nport=3306\n" in text
     assert "rocksdb_override_cf_options=" in text
     with pytest.raises(UserError, match=r"form = options.*myrocks.*my.cnf"):
-        exported(read_record(home, "fam"), read_study(home, "fam"), "options", None, back=False)
+        exported(record, claim, "options", None, back=False)
 
 
 def test_a_screening_of_families_ranks_their_knobs(home: Home, tmp_path: Path) -> None:

@@ -255,7 +255,7 @@ def test_search_that_has_not_ended_says_so_first(case: Case) -> None:
     assert [step.kind for step in claim.steps] == ["start", "verify"]
     written.home.update_ended(written.study, "the budget is used up")
     ended = claim_of(case.view())
-    assert not ended.unfinished
+    assert not ended.view.is_interrupted
     assert "of 16" not in headline_of(ended)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fakes.studies import open_study
+from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.api import export
@@ -62,7 +63,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 
 
 def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> str:
-    return export.exported(read_record(home, view.name), view, form, base, back=back).text
+    return export.exported(read_record(home, view.name), claim_of(view), form, base, back=back).text
 
 
 def table(text: str) -> dict[str, str]:
@@ -71,7 +72,7 @@ def table(text: str) -> dict[str, str]:
 
 
 def test_what_a_preset_begins_with_is_deployed_and_taken_back(home: Home) -> None:
-    files = deployment(read_record(home, "s"), read_study(home, "s"))
+    files = deployment(read_record(home, "s"), claim_of(read_study(home, "s")))
     ran = [trial.spec.settings for trial in home.trials(home.study("s"))]
     assert all(settings[name] is True for settings in ran for name in BEGUN)
     deployed, before, own = table(files.options.text), table(files.back.text), table(OPTIONS)
@@ -119,7 +120,8 @@ def test_what_is_the_loads_is_not_deployed(home: Home) -> None:
     assert "--write_buffer_size=" in flags
     assert "--threads" not in flags
     assert "--compression_ratio" not in flags
-    assert "write_buffer_size=" in deployment(read_record(home, view.name), view).options.text
+    files = deployment(read_record(home, view.name), claim_of(view))
+    assert "write_buffer_size=" in files.options.text
 
 
 def own_file(folder: Path, **values: str) -> Path:

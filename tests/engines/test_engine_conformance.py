@@ -101,7 +101,7 @@ def test_a_study_of_a_function_has_no_records(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = tmp_path / "home"
-    assert tuned(home, of_function(), study=None).claim.study.startswith("benchmark-")
+    assert tuned(home, of_function(), study=None).claim.view.name.startswith("benchmark-")
     with Home(home, create=False) as stored:
         (name,) = stored.study_names()
         study = stored.study(name)
@@ -200,7 +200,7 @@ def test_any_exception_of_a_function_fails_only_its_trial(
             raise error
         return benchmark(config, seed, workdir)
 
-    assert tuned(tmp_path, of_function(fails)).claim.study == "s"
+    assert tuned(tmp_path, of_function(fails)).claim.view.name == "s"
 
 
 def test_numbers_of_numpy_are_metrics(tmp_path: Path) -> None:

@@ -316,7 +316,8 @@ def test_a_read_load_shows_its_own_numbers_and_no_plots_of_writes() -> None:
     record = comparison(claim_of(view))
     assert record
     assert [row.metric.name for row in record.main][:6] == [
-        "throughput_ops_s", "get_p50_us", "get_p99_us", "live_sst_bytes", "write_amp", "read_amp",
+        "throughput_ops_s", "get_p50_us", "get_p99_us", "live_sst_bytes", "write_amp",
+        "peak_space_bytes",
     ]  # fmt: skip
     assert {"cache_hit_index", "bloom_useful", "build_s"} <= {r.metric.name for r in record.drawn}
     assert (stalls(view), trees(view)) == (None, None)

@@ -7,49 +7,13 @@ from typing import Literal
 
 from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.engine_traits import ENGINES
-from lsmtune.metrics.definitions import METRICS, Metric
+from lsmtune.metrics.definitions import METRICS, Metric, shown_metrics
 from lsmtune.objective import Metrics, gain_ratio
 from lsmtune.stats import Interval
 from lsmtune.verdict import LimitCheck, Side, side_of
-from lsmtune.workloads import Kind
 
 RowRole = Literal["objective", "constraint", "speed", "main", "other"]
 """Why a metric is shown: the study asks for it, or it is the speed, or a main metric."""
-
-_SPEED = ("throughput_ops_s", "sustained_ops_s", "capacity_ops_s", "load_s", "settle_s")
-_SPACE = ("write_amp", "live_sst_bytes", "peak_space_bytes", "space_amp", "level0_files")
-_WRITES = ("write_p50_us", "write_p99_us", "write_p9999_us", "stall_s")
-_READS = (
-    "get_p50_us", "get_p99_us", "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us",
-    "scan_p99_us",
-)  # fmt: skip
-_TRANSACTIONS = ("transaction_p99_us", "new_order_p50_us", "new_order_p99_us", "payment_p99_us")
-_BLOCKS = ("read_amp", "cache_hit_data", "cache_hit_index", "cache_hit_filter", "bloom_useful")
-_COST = ("cpu_s", "cpu_us_per_op", "peak_rss_bytes")
-_MAIN: dict[Kind, tuple[str, ...]] = {
-    "write": (*_SPEED, *_WRITES, *_SPACE, *_READS, *_COST),
-    "read": ("throughput_ops_s", *_READS, *_BLOCKS, *_SPACE, "build_s", *_COST),
-    "mixed": (
-        "tpmc",
-        *_SPEED,
-        *_TRANSACTIONS,
-        *_WRITES,
-        *_READS,
-        *_BLOCKS,
-        *_SPACE,
-        "build_s",
-        *_COST,
-    ),
-}  # fmt: skip
-"""The main metrics by kind of workload; all others are in the table only."""
-
-
-_RUNNING = (
-    "capacity_ops_s", "cpu_us_per_op", "write_p50_us", "write_p99_us", "write_p999_us", "stall_s",
-    *_READS, "get_data_blocks", "get_missing_data_blocks", "scan_sorted_runs", "write_amp",
-    "live_sst_bytes", "peak_space_bytes", "peak_rss_bytes",
-)  # fmt: skip
-"""The main metrics of a running store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +101,9 @@ def _roles(view: StudyView, measured: Iterable[str]) -> dict[str, RowRole]:
 def _main(view: StudyView) -> Iterable[str]:
     """Return the main metrics: the usual ones, and all that an entry names itself."""
     if view.objective.is_running:
-        return _RUNNING
+        return shown_metrics("page", "running")
     named = ENGINES[view.engine].measured if view.engine in ENGINES else None
-    return (*_MAIN[view.workload.kind], *(named or ()))
+    return (*shown_metrics("page", view.workload.kind), *(named or ()))
 
 
 def _row(

@@ -20,11 +20,11 @@ from lsmtune.analysis.study_view import (
     OnlineCall,
     StudyView,
     TrialView,
+    VerificationView,
 )
 from lsmtune.analysis.trades import trades
 from lsmtune.analysis.trial_views import changes_between, knobs_of, trial_views
 from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
-from lsmtune.analysis.verification_views import verifications_of
 from lsmtune.analysis.windows import windows_of
 from lsmtune.engine_traits import is_of_program
 from lsmtune.errors import Argument, UserError
@@ -33,17 +33,19 @@ from lsmtune.knobs.existing import StoreChange
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.options_file import families_in
+from lsmtune.objective import median_metrics
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import KnobSpaces, assumed_cache_bytes
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
-from lsmtune.store.records import StoredStudy, StoredTrial
+from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification
 from lsmtune.study.history import History
 from lsmtune.study.ranking import Candidate, nearest_candidate
 from lsmtune.study.record import StudyRecord, read_record, study_catalogue
 from lsmtune.study_keys import VERSION
-from lsmtune.trials import Base, Judgement
+from lsmtune.trials import Base, Judgement, Role, Status
 from lsmtune.units import parse_size
+from lsmtune.verdict import Verdict
 
 _Fact = TypeVar("_Fact", str, bool)
 
@@ -88,7 +90,7 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         base_runs=tuple(history.base_runs),
         best=best.trial.result.measurement if best else None,
         best_trial=best_trial,
-        verifications=verifications_of(history, number),
+        verifications=_verifications(history, number),
         windows=windows_of(history, best),
         front=_front(views, history),
         best_within_limits=_best_within_limits(views, history),
@@ -289,6 +291,43 @@ def _with_medians(views: dict[int, TrialView], found: Candidate) -> TrialView:
         value=found.value,
         values=found.values,
         violation=found.excess,
+    )
+
+
+def _verifications(history: History, number: int | None) -> tuple[VerificationView, ...]:
+    """Return the trial's newest verification of each scale and rate, if its pairs are enough.
+
+    The newest is the first one.
+    """
+    found: dict[tuple[str, float | None], VerificationView] = {}
+    for verification in reversed(history.verifications):
+        role = None if number is None else verification.role_of(number)
+        verdict = None if role is None else history.verdict(verification, role)
+        place = verification.scale, verification.rate
+        if role is not None and verdict is not None and place not in found:
+            found[place] = _verification(history, verification, role, verdict)
+    return tuple(found.values())
+
+
+def _verification(
+    history: History, verification: StoredVerification, role: Role, verdict: Verdict
+) -> VerificationView:
+    runs = history.runs_of_verification(verification)
+    of_pairs = [
+        run.result
+        for run in runs
+        if run.role in (role, Role.VERIFY_BASE) and run.result.status is Status.COMPLETE
+    ]
+    base = median_metrics([base for _, base in history.pairs(verification)])
+    given = history.has_own_rate or verification.rate is not None
+    return VerificationView(
+        scale=verification.scale,
+        workload=verification.workload,
+        pairs=tuple(history.pairs(verification, role)),
+        verdict=verdict,
+        disturbed=(sum(run.disturbance is not None for run in of_pairs), len(of_pairs)),
+        pace=pace_of(runs, base, verification.workload, given=given),
+        rate=verification.rate,
     )
 
 

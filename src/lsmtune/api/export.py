@@ -39,22 +39,19 @@ class Deployment:
     changed: tuple[str, ...]
 
 
-def deployment(record: StudyRecord, view: StudyView, claim: Claim | None = None) -> Deployment:
-    """Return the files to deploy and to undo: the user's file, or what the study keeps of it.
-
-    `claim` is that of the view, if it is known.
-    """
-    form = format_to_deploy(view.engine)
-    _check_trial(view)
-    exporter = _Exporter(record, view, claim or claim_of(view))
+def deployment(record: StudyRecord, claim: Claim) -> Deployment:
+    """Return the files to deploy and to undo: the user's file, or what the study keeps of it."""
+    form = format_to_deploy(claim.view.engine)
+    _check_trial(claim.view)
+    exporter = _Exporter(record, claim)
     options, undo = (exporter.file(form, None, back=back) for back in (False, True))
     return Deployment(form.file_name, options, undo, exporter.changed())
 
 
-def deployed(record: StudyRecord, view: StudyView, claim: Claim) -> Deployed:
+def deployed(record: StudyRecord, claim: Claim) -> Deployed:
     """Return the files of a deployment for a rehearsal, as `lsmtune export` writes them."""
-    files = deployment(record, view, claim)
-    exporter, form = _Exporter(record, view, claim), format_to_deploy(view.engine)
+    files = deployment(record, claim)
+    exporter, form = _Exporter(record, claim), format_to_deploy(claim.view.engine)
     return Deployed(
         exported=files.options.text,
         undo=files.back.text,
@@ -67,18 +64,11 @@ def deployed(record: StudyRecord, view: StudyView, claim: Claim) -> Deployed:
 
 def files_of(study: Session, trial: int | None = None) -> Deployed:
     """Return the files of the winner of an open study, or of the trial of this number."""
-    view = view_of(study.home, study.record, trial)
-    return deployed(study.record, view, claim_of(view))
+    return deployed(study.record, claim_of(view_of(study.home, study.record, trial)))
 
 
 def exported(
-    record: StudyRecord,
-    view: StudyView,
-    form: str | None,
-    base: Path | None,
-    *,
-    back: bool,
-    claim: Claim | None = None,
+    record: StudyRecord, claim: Claim, form: str | None, base: Path | None, *, back: bool
 ) -> Exported:
     """Return the exported file, with values for a full-size tree.
 
@@ -86,14 +76,14 @@ def exported(
     to export, if the engine does not have this format, or if `back` cannot restore the user's own
     file.
     """
+    view = claim.view
     _check_trial(view)
-    claim = claim or claim_of(view)
     if not back:
-        _check_claim(view, claim)
+        _check_claim(claim)
     chosen = _format(view.engine, form)
     if base is not None and not chosen.has_base:
         raise UserError(_not_with_base(view.engine, chosen))
-    return _Exporter(record, view, claim).file(chosen, base, back=back)
+    return _Exporter(record, claim).file(chosen, base, back=back)
 
 
 def _format(engine: str, name: str | None) -> ExportFormat:
@@ -130,12 +120,12 @@ def _check_trial(view: StudyView) -> None:
         )
 
 
-def _check_claim(view: StudyView, claim: Claim) -> None:
+def _check_claim(claim: Claim) -> None:
     """Raise UserError if pairs of runs did not prove a gain, unless the user picked the trial."""
-    rehearsal = claim.view.rehearsal
+    view, rehearsal = claim.view, claim.view.rehearsal
     if rehearsal is not None and not rehearsal.passed:
         raise UserError(f"study {view.name!r}: nothing to export; {rehearsal_sentence(rehearsal)}")
-    if claim.status in ("no gain", "loss") and not claim.view.picked:
+    if claim.status in ("no gain", "loss") and not view.picked:
         raise UserError(
             f"study {view.name!r}: nothing to export; {claim.pairs} pairs of runs did not prove a "
             f"gain of trial {claim.trial}. Keep the baseline. To export the trial all the same, "
@@ -150,8 +140,8 @@ _NAME_YOUR_FILE = "To write the changes into your own file, name your file with 
 class _Exporter:
     """Exports a trial of a study, or its baseline."""
 
-    def __init__(self, record: StudyRecord, view: StudyView, claim: Claim) -> None:
-        self._view = view
+    def __init__(self, record: StudyRecord, claim: Claim) -> None:
+        self._view = claim.view
         self._claim = claim
         self._history = record.history
         self._spaces = record.spaces

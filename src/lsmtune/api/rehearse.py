@@ -92,14 +92,13 @@ def rehearse(
 
 def _files(result: Result) -> Deployed:
     """Return the files of the study; UserError if there is nothing to export."""
-    record, view, claim = result.record, result.view, result.claim
-    if record.spec.new_store:
+    if result.record.spec.new_store:
         raise UserError(
             f"study {result.study!r}: its file is for a new store (new_store = true), so a store "
             "that exists cannot use it"
         )
     result.exported(None, None, back=False)
-    return deployed(record, view, claim)
+    return deployed(result.record, result.claim)
 
 
 def _with_system(spec: StudySettings, rocksdb: str | None, library: str | None) -> StudySettings:

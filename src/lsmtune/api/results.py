@@ -54,7 +54,7 @@ def write_results(home: Home, result: Result, observer: Observer) -> ResultFiles
         write_deployment(home, folder, online_files(result.record, Config(view.online.config)))
         return ResultFiles(page, deploy, undo, "" if view.online.kept else "it equals the baseline")
     if view.best_trial is not None and (claim.gain or claim.status == "not verified"):
-        write_deployment(home, folder, deployment(result.record, view, claim))
+        write_deployment(home, folder, deployment(result.record, claim))
         return ResultFiles(page, deploy, undo, "" if claim.gain else "not verified")
     remove_file(deploy)
     return ResultFiles(page)

@@ -81,7 +81,7 @@ class Result:
         """Return text and source of the exported file; see `export`."""
         if self.view.no_search == ONLINE:
             return online_export(self.record, self.view, form, base, back=back)
-        return exported(self.record, self.view, form, base, back=back, claim=self.claim)
+        return exported(self.record, self.claim, form, base, back=back)
 
     def page(self, path: str | Path | None = None) -> str:
         """Return the HTML page of the study, which needs no network; write it to `path`."""

@@ -14,9 +14,9 @@ from typing import Literal
 from lsmtune.entries import Known
 from lsmtune.errors import UserError, unknown_word
 
-View = Literal["progress", "importance", "sweep"]
+View = Literal["progress", "importance", "sweep", "page", "simulation"]
 """What shows metrics that nobody asked for: lines of progress, the analyses of a screening and of a
-sweep."""
+sweep, the charts of a study's page, and the page of simulated runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class Metric:
     window         what it is in the window of a running store; "": the same
     label          the name in a sentence; "": the name with spaces
     group          the heading under which a reference lists it
-    shown          for each view, the kinds of workloads (write, read, mixed) for which it shows it
+    shown          for each view, the kinds of workloads (write, read, mixed) for which it shows it;
+                   for the page also "running", a running store
     formula        gives it from the other metrics of a run, which it names as its arguments; None:
                    the engine measures it
     needs_flushes  whether it depends on how many compactions ran: after a few flushes, by chance
@@ -54,6 +55,7 @@ class Metric:
 
 
 _ALL = "write read mixed"
+_ALSO_RUNNING = "write read mixed running"
 _WRITES, _SPACE, _TIME = "writes and compactions", "space", "time and throughput"
 _LATENCY, _TRANSACTIONS = "latency", "transactions"
 _READS, _MACHINE = "reads and caches", "CPU, memory and disk"
@@ -70,7 +72,10 @@ _FROM_DUE = ("p99", "p999", "p9999")
 """Percentiles of a running store that count from the time at which an operation was due."""
 
 
-def _latencies(prefix: str, what: str, short: str = "", note: str = "") -> list[Metric]:
+def _latencies(
+    prefix: str, what: str, short: str = "", note: str = "", **page: str
+) -> list[Metric]:
+    """Return the latencies of a kind of operation; `page` has the kinds of workloads by rank."""
     ranks = {"p50": "50", "p75": "75", "p99": "99", "p999": "99.9", "p9999": "99.99"}
     short = short or what
     return [
@@ -87,6 +92,7 @@ def _latencies(prefix: str, what: str, short: str = "", note: str = "") -> list[
                 _LATENCY,
                 window=f"time that {rank} % of all {what} do not exceed, "
                 + ("from the due time to the end" if p in _FROM_DUE else "from start to end"),
+                shown=_on(page=page.get(p, "")),
             )
             for p, rank in ranks.items()
         ),
@@ -101,7 +107,8 @@ _BUILT_IN = (
            label="write amplification", group=_WRITES, needs_flushes=True,
            window="bytes written by flushes, compactions and into blob files in the window, and"
            " those that are owed more at its end / bytes written by the clients",
-           shown=_on(progress="write mixed", importance="write mixed", sweep="write mixed")),
+           shown=_on(progress="write mixed", importance="write mixed", sweep="write mixed",
+                     page=_ALSO_RUNNING, simulation="write")),
     Metric("wal_inclusive_write_amp", "ratio", "lower",
            "write amplification, including the bytes written to the write-ahead log",
            label="write amplification with WAL", group=_WRITES, needs_flushes=True),
@@ -133,37 +140,40 @@ _BUILT_IN = (
            "finished",
            label="live space", group=_SPACE,
            window="size of live table files and blob files, mean over the window",
-           shown=_on(progress=_ALL, importance=_ALL, sweep=_ALL)),
+           shown=_on(progress=_ALL, importance=_ALL, sweep=_ALL, page=_ALSO_RUNNING,
+                     simulation="write")),
     Metric("peak_space_bytes", "bytes", "lower",
            "largest size of the database directory during the trial",
            label="peak space", group=_SPACE,
-           window="largest size of the files of the store in the window"),
+           window="largest size of the files of the store in the window",
+           shown=_on(page=_ALSO_RUNNING, simulation="write")),
     Metric("space_amp", "ratio", "lower",
            "space amplification: live_sst_bytes / uncompressed size of the live "
            "records",
-           label="space amplification", group=_SPACE),
+           label="space amplification", group=_SPACE,
+           shown=_on(page=_ALL)),
     Metric("load_s", "s", "lower",
            "duration of the load",
            label="load time", group=_TIME,
-           shown=_on(progress="write")),
+           shown=_on(page="write mixed", simulation="write", progress="write")),
     Metric("settle_s", "s", "lower",
            "time from the end of the load to the last flush or compaction",
            label="settle time", group=_TIME,
-           shown=_on(progress="write mixed")),
+           shown=_on(page="write mixed", simulation="write", progress="write mixed")),
     Metric("total_s", "s", "lower",
            "load_s + settle_s",
            label="load + settle time", group=_TIME,
            formula=lambda load_s, settle_s: load_s + settle_s,
-           shown=_on(importance="write", sweep="write")),
+           shown=_on(simulation="write", importance="write", sweep="write")),
     Metric("throughput_ops_s", "ops/s", "higher",
            "operations per second during the load",
            label="throughput", group=_TIME,
-           shown=_on(progress="read mixed", importance="write read mixed", sweep="read")),
+           shown=_on(progress="read mixed", importance=_ALL, sweep="read", page=_ALL)),
     Metric("sustained_ops_s", "ops/s", "higher",
            "operations of the load / (load_s + settle_s)",
            label="sustained throughput", group=_TIME,
            formula=lambda throughput_ops_s, load_s, total_s: throughput_ops_s * load_s / total_s,
-           shown=_on(sweep="mixed")),
+           shown=_on(page="write mixed", sweep="mixed")),
     Metric("rate_mb_s", "MiB/s", "higher",
            "user data per second during the load; db_bench prints this number as "
            "MB/s",
@@ -173,26 +183,29 @@ _BUILT_IN = (
            "time during which writes were delayed or stopped",
            label="stall time", group=_TIME,
            window="time in the window during which writes were delayed or stopped",
-           shown=_on(sweep="write")),
+           shown=_on(page="write mixed running", simulation="write", sweep="write")),
     Metric("stall_percent", "%", "lower",
            "stall_s as a percentage of load_s",
            label="share of stall time", group=_TIME,
            shown=_on(progress="write")),
-    *_latencies("write", "writes"),
+    *_latencies("write", "writes", p50="write mixed running", p99="write mixed running",
+                p999="running", p9999="write mixed"),
     *_latencies("get", "gets",
                note="; if the load does not read, measured with gets of existing keys after the "
-                    "load"),
-    *_latencies("get_missing", "gets of missing keys"),
-    *_latencies("scan", "scans"),
+                    "load", p50=_ALSO_RUNNING, p99=_ALSO_RUNNING),
+    *_latencies("get_missing", "gets of missing keys", p50=_ALSO_RUNNING, p99=_ALSO_RUNNING),
+    *_latencies("scan", "scans", p50=_ALSO_RUNNING, p99=_ALSO_RUNNING),
     Metric("tpmc", "1/min", "higher",
            "TPC-C new orders per minute; not an official TPC result",
-           label="new orders per minute", group=_TRANSACTIONS),
-    *_latencies("new_order", "TPC-C New-Order transactions", "new orders"),
-    *_latencies("payment", "TPC-C Payment transactions", "payments"),
+           label="new orders per minute", group=_TRANSACTIONS,
+           shown=_on(page="mixed")),
+    *_latencies("new_order", "TPC-C New-Order transactions", "new orders", p50="mixed",
+                p99="mixed"),
+    *_latencies("payment", "TPC-C Payment transactions", "payments", p99="mixed"),
     *_latencies("order_status", "TPC-C Order-Status transactions", "order-status queries"),
     *_latencies("delivery", "TPC-C Delivery transactions of ten districts each", "deliveries"),
     *_latencies("stock_level", "TPC-C Stock-Level transactions", "stock-level queries"),
-    *_latencies("transaction", "sysbench transactions", "transactions"),
+    *_latencies("transaction", "sysbench transactions", "transactions", p99="mixed"),
     Metric("failed_percent", "%", "lower",
            "share of the operations that failed during the load, for example because"
            " of write conflicts between transactions",
@@ -203,41 +216,48 @@ _BUILT_IN = (
     Metric("read_amp", "ratio", "lower",
            "block cache misses per get or scan, including reads by compactions",
            label="read amplification", group=_READS,
-           shown=_on(progress="read", importance="read", sweep="read")),
+           shown=_on(page="read mixed", progress="read", importance="read", sweep="read")),
     Metric("block_reads", "ratio", "lower",
            "blocks read into the block cache per get or scan; reads by compactions "
            "are not included",
            label="blocks read", group=_READS),
     Metric("cache_hit_data", "ratio", "higher",
            "share of lookups of data blocks that found the block in the block cache",
-           label="cache hits for data blocks", group=_READS),
+           label="cache hits for data blocks", group=_READS,
+           shown=_on(page="read mixed")),
     Metric("cache_hit_index", "ratio", "higher",
            "share of lookups of index blocks that found the block in the block cache",
-           label="cache hits for index blocks", group=_READS),
+           label="cache hits for index blocks", group=_READS,
+           shown=_on(page="read mixed")),
     Metric("cache_hit_filter", "ratio", "higher",
            "share of lookups of filter blocks that found the block in the block "
            "cache",
-           label="cache hits for filter blocks", group=_READS),
+           label="cache hits for filter blocks", group=_READS,
+           shown=_on(page="read mixed")),
     Metric("bloom_useful", "ratio", "higher",
            "number of block reads that filters avoided, per get or scan",
-           label="reads saved by filters", group=_READS),
+           label="reads saved by filters", group=_READS,
+           shown=_on(page="read mixed")),
     Metric("get_data_blocks", "blocks", "lower",
            "lookups of data blocks in the block cache per get of an existing key, "
            "hits and misses; counted in the reads after a load of writes. The number"
            " does not depend on the size of the block cache",
            label="data blocks per get", group=_READS,
-           window="data blocks that a get of an existing key looks up, mean over the window"),
+           window="data blocks that a get of an existing key looks up, mean over the window",
+           shown=_on(page="running")),
     Metric("get_missing_data_blocks", "blocks", "lower",
            "lookups of data blocks in the block cache per get of a missing key, hits"
            " and misses; counted in the reads after a load of writes",
            label="data blocks per missing key", group=_READS,
-           window="data blocks that a get of a missing key looks up, mean over the window"),
+           window="data blocks that a get of a missing key looks up, mean over the window",
+           shown=_on(page="running")),
     Metric("scan_sorted_runs", "sorted runs", "lower",
            "sorted runs that a scan merges: files of level 0, and other levels with "
            "files; counted after a load of writes, when all compactions have "
            "finished",
            label="sorted runs per scan", group=_READS,
-           window="sorted runs that a scan merges, mean over the window"),
+           window="sorted runs that a scan merges, mean over the window",
+           shown=_on(page="running")),
     Metric("get_found", "ratio", None,
            "share of the gets during the load that found a record",
            label="gets that found a record", group=_READS),
@@ -248,12 +268,13 @@ _BUILT_IN = (
            "operations per second that the store can take: those of all clients without a limit,"
            " less what the store owes in compactions at the end",
            label="capacity", group=RUNNING,
-           shown=_on(progress="write mixed", importance="write mixed", sweep="write mixed")),
+           shown=_on(progress="write mixed", importance="write mixed", sweep="write mixed",
+                     page="write mixed running")),
     Metric("cpu_us_per_op", "us", "lower",
            "CPU time of the store per operation: background threads, and the clients inside its"
            " calls; waiting does not count",
            label="CPU per operation", group=RUNNING,
-           shown=_on(importance="write mixed", sweep="write mixed")),
+           shown=_on(page=_ALSO_RUNNING, importance="write mixed", sweep="write mixed")),
     Metric("read_cost", "ratio", "lower",
            "work of the reads of the workload: the product of data blocks per get + 0.25, data"
            " blocks per get of a missing key + 0.25 and sorted runs per scan + 1, each to the"
@@ -269,7 +290,8 @@ _BUILT_IN = (
            label="lateness", group=RUNNING),
     Metric("level0_files", "files", "lower",
            "files of level 0, mean over the window",
-           label="files of level 0", group=RUNNING),
+           label="files of level 0", group=RUNNING,
+           shown=_on(page=_ALL)),
     Metric("pending_bytes", "bytes", "lower",
            "bytes that compactions still have to write, mean over the window",
            label="owed compactions", group=RUNNING),
@@ -293,7 +315,8 @@ _BUILT_IN = (
     Metric("cpu_s", "s", "lower",
            "CPU time of the engine during the load and until all compactions have "
            "finished",
-           label="CPU time", group=_MACHINE),
+           label="CPU time", group=_MACHINE,
+           shown=_on(page=_ALL, simulation="write")),
     Metric("others_cpu_percent", "%", None,
            "share of the machine's CPU time that other processes used during the "
            "trial",
@@ -311,14 +334,16 @@ _BUILT_IN = (
     Metric("build_s", "s", "lower",
            "time to build the database before the load, including all compactions of"
            " the build",
-           label="build time", group=_TIME),
+           label="build time", group=_TIME,
+           shown=_on(page="read mixed")),
     Metric("memory_bytes", "bytes", "lower",
            "memory that the full-size tree needs at most: memtables, block cache, "
            "row cache, and index and filter blocks outside the block cache",
            label="computed memory at full size", group=_MACHINE),
     Metric("peak_rss_bytes", "bytes", "lower",
            "maximum resident memory of the engine",
-           label="peak memory", group=_MACHINE),
+           label="peak memory", group=_MACHINE,
+           shown=_on(page=_ALSO_RUNNING)),
     Metric("table_readers_bytes", "bytes", "lower",
            "memory of open tables outside the block cache, mostly for indexes and "
            "filters, after all compactions have finished",

@@ -7,10 +7,11 @@ from itertools import groupby
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.report.canvas import Chart, Key, Shape, colour, marker
 from lsmtune.report.comparison import HEADINGS
-from lsmtune.report.text.metric_words import Ratio, Side
+from lsmtune.report.text.metric_words import Ratio
 from lsmtune.report.text.words import quantity
 from lsmtune.report.tree import Levels
 from lsmtune.units import GIB, KIB, MIB
+from lsmtune.verdict import Side
 
 _ROW_PX = 24
 _METRIC_PX = 38

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lsmtune.metrics.definitions import shown_metrics
 from lsmtune.report.markup import Html, code, codes, element, items, join, section, table
 from lsmtune.report.page import assembled, asset
 from lsmtune.report.page_texts import PageTexts
@@ -13,8 +14,6 @@ from lsmtune.report.text.metric_words import label, metric_value
 from lsmtune.report.text.words import TIMES, listed, unbroken
 from lsmtune.simulator import Run, modelled_text
 
-_SHOWN = ("write_amp", "live_sst_bytes", "peak_space_bytes", "load_s", "settle_s", "total_s",
-          "stall_s", "cpu_s")  # fmt: skip
 _COMPARED = {"write_amp": "write amplification", "live_sst_bytes": "space", "total_s": "time"}
 _STEPS = 1000
 _SPEEDS = {"0.25": "0.25 \N{MULTIPLICATION SIGN}", "1": "normal", "4": "4 \N{MULTIPLICATION SIGN}"}
@@ -168,7 +167,7 @@ def _numbers(films: Sequence[Film]) -> Html:
     if len(films) > 1:
         heads.append(f"{films[1].name} / {films[0].name}")
     rows = []
-    for name in _SHOWN:
+    for name in shown_metrics("simulation", "write"):
         values = [film.metrics[name] for film in films]
         cells = [metric_value(name, value) for value in values]
         if len(films) > 1:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from math import floor, log10
 
-from lsmtune import verdict
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.text.words import TIMES, number, quantity
 from lsmtune.stats import Interval
@@ -12,8 +11,6 @@ from lsmtune.units import MIB
 
 _DIGITS = 3
 _MAX_DECIMALS = 4
-
-Side = verdict.Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +37,6 @@ class Ratio:
     def gain(self, metric: str) -> "Ratio":
         """Return the ratio turned so that below 1 is better for the metric."""
         return self.inverse() if METRICS[metric].better == "higher" else self
-
-    @property
-    def side(self) -> Side:
-        """The proven side of a turned ratio: undecided if the interval includes 1 or is missing."""
-        if self.high is not None and self.high < 1:
-            return "better"
-        if self.low is not None and self.low > 1:
-            return "worse"
-        return "undecided"
 
     def __str__(self) -> str:
         return self.text()

@@ -8,9 +8,10 @@ from lsmtune.analysis.experiment_runs import Cell, metric
 from lsmtune.analysis.experiment_runs import Value as Read
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.text.metric_words import Ratio, Side, label
+from lsmtune.report.text.metric_words import label
 from lsmtune.report.text.words import number, quantity
 from lsmtune.stats import Interval, mean_interval
+from lsmtune.verdict import Side, side_of
 from lsmtune_reproductions.recipes.autotikv.study import (
     NAMES,
     RECOMMENDED,
@@ -106,7 +107,7 @@ def ratio_to(part: Part, cell: Cell, against: Cell, comparisons: int = 1) -> Int
 def side(part: Part, cell: Cell, against: Cell, comparisons: int) -> Side | None:
     """Return whether a cell is better or worse than another; None if there are too few runs."""
     ratio = ratio_to(part, cell, against, comparisons)
-    return None if ratio is None else Ratio.of(ratio).gain(part.metric).side
+    return None if ratio is None else side_of(part.metric, ratio)
 
 
 def _claim(part: Part, theirs: dict[str, Any]) -> Claim:
