@@ -251,21 +251,6 @@ def test_online_tuning_of_rocksdb_tells_the_calls(own: Own) -> None:
         assert "SetDBOptions also changes bytes_per_sync" in text
 
 
-def test_online_tuning_deploys_nothing_that_is_the_baselines_at_full_size(own: Own) -> None:
-    given = {"study": "too-large", "rocksdb": "11.8.1", "base": str(own.folder / "OPTIONS"),
-             "workload": "overwrite", "online": {}, "knobs": "write_buffer_size"}  # fmt: skip
-    engine = OwnEngine(large_block_gains, options=OPTIONS)
-    spec = make_spec(given, "here")
-    with open_study(own.home, spec, engine, lambda _: None, published=True) as study:
-        base = study.space.default()
-    doubled = Config({"write_buffer_size": 2 * int(base["write_buffer_size"])})
-    kept, unchanged = (
-        online_files(read_record(own.home, "too-large"), config) for config in (doubled, base)
-    )
-    assert kept.options.text == unchanged.options.text
-    assert body(kept.options.text) == OPTIONS
-
-
 def test_an_options_file_is_the_users_file(own: Own, capsys: pytest.CaptureFixture[str]) -> None:
     results = own.home.path / "results" / "store"
     for text in ((results / "OPTIONS").read_text(), out(capsys, own.command("store", "options"))):

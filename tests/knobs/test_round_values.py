@@ -1,5 +1,6 @@
 """A search draws values that a person would write into a file."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import isclose, log2, log10
 from typing import get_args
@@ -14,6 +15,7 @@ from lsmtune.knobs.design import DesignName, design_configs
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.rescale import rescaled
+from lsmtune.rule import SizeRule
 from lsmtune.spaces import KnobSpaces, knob_space
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.trials import Base
@@ -125,8 +127,8 @@ def test_values_that_never_fit_into_the_memory_limit_are_not_drawn() -> None:
 
 def test_a_config_is_round_at_full_size() -> None:
     spec = StudySettings(knobs="write_buffer_size,max_bytes_for_level_base", scale="1/100")
-    config = knob_space(spec, ground()).sample(np.random.default_rng(3))
-    whole = rescaled(KnobSpaces(spec, ground()), config, Fraction(1))
+    spaces = KnobSpaces(spec, replace(ground(), rule=SizeRule(cores=2)))
+    whole = rescaled(spaces, spaces.at().sample(np.random.default_rng(3)), Fraction(1))
     for name in ("write_buffer_size", "max_bytes_for_level_base"):
         assert float(whole[name]) == 2 ** round(log2(float(whole[name])))
 
