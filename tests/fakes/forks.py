@@ -199,6 +199,7 @@ def _be_the_program(run: Run, order: Order, out: int, err: int) -> NoReturn:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
         run(arguments)
+        code = 0
     except SystemExit as ended:
         code = ended.code
         if isinstance(code, str):
