@@ -151,8 +151,6 @@ Order = tuple[list[str], str, dict[str, str]]
 
 def serve(run: Run) -> None:
     """Be the helper: carry out orders on the socket of the command line until it is closed."""
-    gc.collect()
-    gc.freeze()  # a collection in a fork would copy the memory of all of it
     if os.fork() != 0:
         return  # the helper is no child of the tests, some of which look for children
     control = socket.socket(fileno=int(sys.argv[1]))

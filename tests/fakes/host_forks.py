@@ -3,6 +3,7 @@
 A start of one takes two seconds of CPU time, nearly all of it imports.
 """
 
+import gc
 import sys
 from importlib import import_module
 
@@ -28,4 +29,6 @@ if __name__ == "__main__":
         import_module(f"distributed.{part}")
     for module in _MODULES:
         import_module(f"fakes.{module}")
+    gc.collect()
+    gc.freeze()  # a collection in a fork would copy the memory of all of it
     serve(_be_a_module)
