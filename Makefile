@@ -74,13 +74,23 @@ wheels: $(STAMP)
 try-wheels: wheels
 	@scripts/try-wheels.sh
 
-check: $(STAMP)
+# mypy takes about as long as all other checks together, so they run side by side. The Rust code
+# needs no .venv.
+.PHONY: check-types check-rust check-text
+check:
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync check-types check-rust check-text
+
+check-types: $(STAMP)
+	@$(BIN)/mypy
+
+check-rust:
+	@if cargo clippy --version >/dev/null 2>&1; then cargo fmt --all --check --manifest-path native/Cargo.toml && cargo clippy --quiet --manifest-path native/Cargo.toml -- -D warnings; fi
+
+check-text: $(STAMP)
 	@$(BIN)/ruff check src tests benchmarks scripts
 	@$(BIN)/ruff format --check src tests benchmarks scripts
-	@$(BIN)/mypy
 	@$(BIN)/python scripts/check_links.py
 	@$(BIN)/python scripts/plain_text.py
-	@if cargo clippy --version >/dev/null 2>&1; then cargo fmt --all --check --manifest-path native/Cargo.toml && cargo clippy --quiet --manifest-path native/Cargo.toml -- -D warnings; fi
 
 # The documentation site in site/, with the pages that are generated from code and measurements.
 .PHONY: docs

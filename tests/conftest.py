@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import typer
@@ -21,9 +21,6 @@ from lsmtune.engines.libraries.installed import (
     installed_engines,
 )
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION
-
-if TYPE_CHECKING:  # slow imports: the process that hands out the tests does without them
-    pass
 
 pytest.register_assert_rewrite("lsmtune.testing")
 

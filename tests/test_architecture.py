@@ -303,7 +303,7 @@ def flags_in_errors(root: Path) -> Iterator[str]:
         for node in module.nodes:
             if not isinstance(node, ast.Raise):
                 continue
-            said = ast.get_source_segment(module.text, node) or ""
+            said = "\n".join(module.text.splitlines()[node.lineno - 1 : node.end_lineno])
             if found := FLAG.search(NO_FLAG.sub("", said)):
                 yield f"{module.name}:{node.lineno}: {found[0]}"
 

@@ -1,16 +1,19 @@
 """First steps: one for each code, about an option that is worth a change in the situation."""
 
 import ast
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from log_texts import compaction, dump, event, flush, log, stalls
 from planted_texts import GIB, L0, MEMTABLES, MIB, PENDING, TEXTS, compactions, flushes
-from test_inspect import CAUSES, PLANTED
+from recorded_logs import PLANTED, inspected
+from test_inspect import CAUSES
 from test_rules import PUT_TOGETHER, RULES, codes, codes_in, the
 
 from lsmtune.analysis.inspect.applying import Line, lines_to_apply
@@ -27,19 +30,21 @@ PRESENT = (None, "default", "1", "3", "-1", "0", "1048576", str(1 << 40), str(2*
 """Values that an option may have; None: the text lacks it."""
 
 
-def planted(code: str, tmp_path: Path) -> Finding:
+def planted(code: str) -> Finding:
     """A finding with this code, of a text or of a LOG with a planted problem."""
-    log_ = planted_log(code, tmp_path)
+    log_ = planted_log(code)
     return next(finding for finding in log_.findings if finding.code == code)
 
 
-def planted_log(code: str, tmp_path: Path) -> Inspection:
+@cache
+def planted_log(code: str) -> Inspection:
     if code not in TEXTS:
         case = next(case for case, (of, _) in CAUSES.items() if of == code)
-        return inspect_path(PLANTED / f"{case}.LOG.gz")
-    path = tmp_path / "LOG"
-    path.write_text(TEXTS[code])
-    return inspect_path(path)
+        return inspected(PLANTED / f"{case}.LOG.gz")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "LOG"
+        path.write_text(TEXTS[code])
+        return inspect_path(path)
 
 
 def codes_with_steps(path: Path) -> Iterator[str]:
@@ -88,9 +93,9 @@ def with_value(log_: Inspection, option: str, value: str | None) -> Inspection:
 
 @pytest.mark.parametrize("code", sorted(codes()))
 def test_verb_direction_and_numbers_of_a_step_agree_whatever_the_present_value_is(
-    code: str, tmp_path: Path
+    code: str,
 ) -> None:
-    log_ = planted_log(code, tmp_path)
+    log_ = planted_log(code)
     finding = next(finding for finding in log_.findings if finding.code == code)
     options = {*finding.look_at, *(c.option for c in finding.step.changes)}
     stepped = [s.option for s in FIRST_STEPS[code] if isinstance(s, Step)]
@@ -139,10 +144,10 @@ def check_step(document: Mapping[str, Any], changed: set[str]) -> None:
     ],
 )
 def test_level_1_grows_to_one_compaction_of_level_0_or_twice(
-    present: str, direction: str, to: str, tmp_path: Path
+    present: str, direction: str, to: str
 ) -> None:
     """The fault that this keeps away: a step that lowers what is too small."""
-    log_ = with_value(planted_log("tiny-levels", tmp_path), "write_buffer_size", str(256 * MIB))
+    log_ = with_value(planted_log("tiny-levels"), "write_buffer_size", str(256 * MIB))
     log_ = with_value(log_, "max_bytes_for_level_base", present)
     finding = next(finding for finding in log_.findings if finding.code == "tiny-levels")
     (change, *_) = with_step(finding, log_).step.changes
@@ -163,8 +168,8 @@ def test_level_1_grows_to_one_compaction_of_level_0_or_twice(
         ("metadata-misses", Change("block_cache", "raise", str(GIB), str(2 * GIB))),
     ],
 )
-def test_step_follows_from_the_present_value(code: str, change: Change, tmp_path: Path) -> None:
-    log_ = with_value(planted_log(code, tmp_path), change.option, change.before)
+def test_step_follows_from_the_present_value(code: str, change: Change) -> None:
+    log_ = with_value(planted_log(code), change.option, change.before)
     finding = next(finding for finding in log_.findings if finding.code == code)
     assert with_step(finding, log_).step.changes[0] == change
 
@@ -176,9 +181,9 @@ def as_number(text: str | None) -> float | None:
         return None
 
 
-def test_costs_of_a_first_step_are_those_of_its_direction(tmp_path: Path) -> None:
-    smaller = planted("wal-limit-unused", tmp_path).first_action
-    larger = planted("compaction-behind", tmp_path).first_action
+def test_costs_of_a_first_step_are_those_of_its_direction() -> None:
+    smaller = planted("wal-limit-unused").first_action
+    larger = planted("compaction-behind").first_action
     assert smaller is not None
     assert larger == action("write_buffer_size", "higher")
     assert smaller == action("write_buffer_size", "lower")
@@ -195,8 +200,8 @@ def test_a_cost_without_a_direction_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize("code", sorted(codes()))
-def test_a_step_names_one_of_the_options_of_its_finding(code: str, tmp_path: Path) -> None:
-    finding = planted(code, tmp_path)
+def test_a_step_names_one_of_the_options_of_its_finding(code: str) -> None:
+    finding = planted(code)
     if finding.step.changes:
         assert finding.first_action is not None
         assert finding.first_action.option in finding.look_at
@@ -413,10 +418,10 @@ def test_a_step_about_ttl_stays_away_where_the_style_is_unknown(tmp_path: Path) 
     ],
 )
 def test_an_option_that_has_its_value_already_is_only_checked(
-    code: str, option: str, present: str, tmp_path: Path
+    code: str, option: str, present: str
 ) -> None:
-    log_ = with_value(planted_log(code, tmp_path), option, present)
-    finding = next(finding for finding in planted_log(code, tmp_path).findings
+    log_ = with_value(planted_log(code), option, present)
+    finding = next(finding for finding in planted_log(code).findings
                    if finding.code == code)  # fmt: skip
     found = with_step(finding, log_)
     assert found.step.changes == ()
@@ -447,15 +452,15 @@ def test_an_options_string_has_no_calls(tmp_path: Path) -> None:
         ("tikv-sync-log", Line("raftstore.sync-log = true", "tikv.toml")),
     ],
 )  # fmt: skip
-def test_line_to_apply_is_that_of_the_program(code: str, line: Line, tmp_path: Path) -> None:
-    log_ = planted_log(code, tmp_path)
+def test_line_to_apply_is_that_of_the_program(code: str, line: Line) -> None:
+    log_ = planted_log(code)
     finding = next(finding for finding in log_.findings if finding.code == code)
     assert lines_to_apply(finding, log_) == (line,)
 
 
 @pytest.mark.parametrize("code", sorted(codes()))
-def test_the_document_says_cause_step_call_cost_and_check(code: str, tmp_path: Path) -> None:
-    log_ = planted_log(code, tmp_path)
+def test_the_document_says_cause_step_call_cost_and_check(code: str) -> None:
+    log_ = planted_log(code)
     documents = inspection_document(log_)["findings"]
     document = next(one for one in documents if one["code"] == code)
     assert document["do"] == document["first_step"]

@@ -3,29 +3,24 @@
 import gzip
 import json
 import random
-from functools import cache
 from pathlib import Path
 
 import pytest
+from recorded_logs import EXAMPLE, LOGS, inspected
 
 from fakes.frames import FRAMES, layered
-from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.cli.main import run
 
-DATA = Path(__file__).parents[1] / "data"
-LOGS = sorted([*(DATA / "planted").glob("*.gz"), *(DATA / "captured").glob("**/*LOG.gz")])
+LARGE_BYTES = 80_000
 DRAWN = [
     (path, frame)
     for place, path in enumerate(LOGS)
-    for frame in random.Random(place).sample(sorted(FRAMES), 2)
+    for frame in random.Random(place).sample(
+        sorted(FRAMES), 1 if path.stat().st_size > LARGE_BYTES else 2
+    )
 ]
-EXAMPLE = Path(__file__).parents[2] / "examples" / "LOG.gz"
-
-
-@cache
-def inspected(path: Path) -> Inspection:
-    return inspect_path(path)
+"""A large LOG in one frame, a small one in two."""
 
 
 @pytest.mark.parametrize(

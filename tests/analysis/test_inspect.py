@@ -4,13 +4,14 @@ import gzip
 import json
 import re
 import tomllib
-from functools import cache
 from pathlib import Path
 
 import pytest
+from recorded_logs import DATA, PLANTED, inspected
+from recorded_logs import EXAMPLE as README_LOG
 
 from lsmtune.analysis.inspect.document import inspection_document
-from lsmtune.analysis.inspect.inspection import Inspection, covered_s
+from lsmtune.analysis.inspect.inspection import covered_s
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.analysis.inspect.study import study_files
 from lsmtune.errors import UserError
@@ -19,9 +20,7 @@ from lsmtune.knobs.option_text import read_value
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.spec import make_spec
 
-DATA = Path(__file__).parents[1] / "data"
-CAPTURED, PLANTED, SEEDS = DATA / "captured", DATA / "planted", DATA / "seeds"
-README_LOG = Path(__file__).parents[2] / "examples" / "LOG.gz"
+CAPTURED, SEEDS = DATA / "captured", DATA / "seeds"
 RUNS = sorted(path.name for path in CAPTURED.iterdir() if path.is_dir())
 CAUSES = {
     "memtable": ("small-memtable", "write_buffer_size"),
@@ -32,11 +31,6 @@ CAUSES = {
     "cache": ("small-cache", "block_cache"),
     "tombstones": ("tombstones", "ttl"),
 }
-
-
-@cache
-def inspected(path: Path) -> Inspection:
-    return inspect_path(path)
 
 
 @pytest.mark.parametrize("case", CAUSES)

@@ -3,12 +3,12 @@
 import re
 import tomllib
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tomlkit
+from recorded_logs import DATA, LOGS, inspected
 from tomlkit import TOMLDocument
 
 from fakes.rig import Rig
@@ -20,8 +20,6 @@ from lsmtune.metrics.families import FamilySum
 from lsmtune.spec import make_spec
 from lsmtune.trials import Status
 
-DATA = Path(__file__).parents[1] / "data"
-LOGS = sorted([*DATA.glob("planted/*.gz"), *DATA.glob("captured/**/*LOG.gz")])
 DRIVER = {"rocksdb": "11.8.1"}
 OLD = """2016/01/06-19:35:00.165673 7fcb0468c780 RocksDB version: 3.13.1
 2016/01/06-19:35:00.165702 7fcb0468c780 Options.comparator: leveldb.BytewiseComparator
@@ -32,11 +30,6 @@ OLD = """2016/01/06-19:35:00.165673 7fcb0468c780 RocksDB version: 3.13.1
 2016/01/06-19:35:00.165777 7fcb0468c780 Options.compaction_pri: 1
 """
 """Numbers where later versions have names."""
-
-
-@cache
-def inspected(path: Path) -> Inspection:
-    return inspect_path(path)
 
 
 def check_that_it_runs(log: Inspection, folder: Path) -> None:

@@ -1,5 +1,6 @@
 """What a Python program reads when it passes something that cannot be used."""
 
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -21,11 +22,18 @@ KEYS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def home(tmp_path: Path, own_host: Path) -> Path:
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory, crowd: None) -> Path:
     """A home with the study s."""
-    lsmtune.tune(**KEYS, study="s", home=tmp_path / "home")
-    return tmp_path / "home"
+    folder = tmp_path_factory.mktemp("tuned") / "home"
+    lsmtune.tune(**KEYS, study="s", home=folder)
+    return folder
+
+
+@pytest.fixture
+def home(tuned: Path, tmp_path: Path, own_host: Path) -> Path:
+    """The same home for one test."""
+    return shutil.copytree(tuned, tmp_path / "home")
 
 
 def message(call: Callable[[], Any]) -> str:

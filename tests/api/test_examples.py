@@ -12,7 +12,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("library")]
 
 
-QUICK = "accept_noise=True, max_pairs=6, trials=2"
+FEW_READS = "protocol={'probe_reads': 100}"
+QUICK = f"accept_noise=True, max_pairs=6, trials=2, {FEW_READS}"
 """Other programs may run at the same time, and a disturbed run would be repeated."""
 
 
@@ -45,8 +46,10 @@ def test_the_notebook_tunes_shows_and_exports(tmp_path: Path) -> None:
 
 
 def test_the_service_runs_two_studies_and_cancels_a_third(tmp_path: Path) -> None:
-    service = EXAMPLES / "service.py"
-    told = python(tmp_path, str(service), "home").splitlines()
+    code = (EXAMPLES / "service.py").read_text()
+    assert "repeats=0" in code
+    quick = code.replace("repeats=0", f"repeats=0, {FEW_READS}")
+    told = python(tmp_path, "-c", quick, "home").splitlines()
     assert [line.partition(":")[0] for line in told] == ["first", "second", "third"]
     assert "cancelled" in told[2]
     assert not list((tmp_path / "home" / "work").iterdir())

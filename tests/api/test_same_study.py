@@ -201,7 +201,7 @@ def test_a_screening_and_an_experiment_run_on_hosts() -> None:
         assert None not in {trial.host for trial in opened.trials(opened.study(swept.study))}
 
 
-@pytest.mark.usefixtures("library")
+@pytest.mark.usefixtures("library", "quick_models")
 @pytest.mark.parametrize(
     ("program", "command"),
     [

@@ -39,6 +39,7 @@ def two(installed: Path, monkeypatch: pytest.MonkeyPatch) -> list[Installed]:
     return [engines[0], engines[-1]]
 
 
+@pytest.mark.slow
 def test_each_row_is_of_the_version_of_its_level(
     two: list[Installed], tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None
 ) -> None:

@@ -68,7 +68,7 @@ def paced(operation: str, per_second: float, **fields: Any) -> Json:
 
 
 def window(*groups: Json, **fields: Any) -> Json:
-    return run("window", *groups, **{"num": NUM, "seconds": 2, "sample_ms": 50, **fields})
+    return run("window", *groups, **{"num": NUM, "seconds": 1, "sample_ms": 50, **fields})
 
 
 def test_a_run_at_a_rate_is_counted_timed_and_sampled(do: Do) -> None:
@@ -80,7 +80,7 @@ def test_a_run_at_a_rate_is_counted_timed_and_sampled(do: Do) -> None:
     for kind, rate in (("put", 1000), ("get", 300), ("get_missing", 200)):
         found = told["operations"][kind]
         # On a busy machine, some operations may still be due at the end.
-        assert rate <= found["count"] <= 2 * rate + 1
+        assert rate / 2 <= found["count"] <= rate + 1
         response = found["response"]
         for time_ in ("mean_us", "p50_us", "p99_us", "p999_us", "p9999_us"):
             # Both are rounded, by at most 1 %.
@@ -119,19 +119,19 @@ def test_a_rate_that_is_kept_is_not_behind_and_an_impossible_one_is(do: Do) -> N
 
 
 def test_a_stall_is_seen_by_response_times_alone(plan: Plan, tmp_path: Path) -> None:
-    given = plan(window(paced("put", 500), seconds=5))
+    given = plan(window(paced("put", 500), seconds=2.5))
     with talk(given, tmp_path) as talking:
         talking.hear("second")
         os.kill(talking.process.pid, signal.SIGSTOP)
-        time.sleep(1)
+        time.sleep(0.5)
         os.kill(talking.process.pid, signal.SIGCONT)
         puts = talking.hear("run")["operations"]["put"]
     # A fifth of the operations was due while the driver stood still.
     stalled = puts["response"]["p999_us"]
-    assert stalled > 0.8e6
+    assert stalled > 0.4e6
     assert puts["response"]["p50_us"] < stalled / 3
     assert puts["p50_us"] < stalled / 10
-    assert 1000 <= puts["count"] <= 2501
+    assert 500 <= puts["count"] <= 1251
 
 
 def test_blocks_are_those_of_each_kind_of_read(do: Do) -> None:

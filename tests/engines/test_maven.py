@@ -154,6 +154,7 @@ def test_what_jgo_logs_is_not_printed(
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_a_real_installation(tmp_path: Path) -> None:
     def fetch(version: str, folder: Path) -> Path:
         try:

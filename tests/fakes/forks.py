@@ -3,9 +3,9 @@
 A start of the real program takes a second of CPU time, most of it imports. What these processes do
 once they run is what the real program does.
 
-The helper process waits for orders on a socket: the command line, the folder, the environment, and
-three open files. It forks a watcher, which forks the program and sends its process id and, in the
-end, its status. The helper itself has no threads, so it can fork safely.
+A helper process waits for orders on a socket: the arguments, the folder, the environment, and three
+open files. It forks a watcher, which forks the program and sends its process id and, in the end,
+its status. The helper itself has no threads, so it can fork safely.
 """
 
 import gc
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from inspect import unwrap
@@ -39,23 +39,26 @@ _TESTS = Path(__file__).parents[1]
 _NUMBER = struct.Struct("i")
 
 
-class Program:
-    """A run of lsmtune with the part of `subprocess.Popen` that tests need."""
+class Fork:
+    """A process that a helper has forked, with the part of `subprocess.Popen` that tests need.
+
+    `helper` is the module that the helper runs. `files` are the process's output and errors.
+    """
 
     def __init__(
-        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+        self,
+        helper: str,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        files: tuple[int, int],
     ) -> None:
         self._status, theirs = socket.socketpair()
-        pipes = [os.pipe(), os.pipe()]
         order = json.dumps([list(arguments), str(folder), dict(environment)]).encode()
-        files = [theirs.fileno(), *(end for _, end in pipes)]
-        control = _helper()
-        socket.send_fds(control, [_NUMBER.pack(len(order))], files)
+        control = _started(helper)
+        socket.send_fds(control, [_NUMBER.pack(len(order))], [theirs.fileno(), *files])
         control.sendall(order)
         theirs.close()
-        for end in files[1:]:
-            os.close(end)
-        self._texts = [os.fdopen(start, encoding="utf-8") for start, _ in pipes]
         self.pid = _received(self._status)
         self.returncode: int | None = None
 
@@ -87,6 +90,19 @@ class Program:
             self.returncode = os.waitstatus_to_exitcode(_received(self._status))
         return self.returncode
 
+
+class Program(Fork):
+    """A run of lsmtune, with its output."""
+
+    def __init__(
+        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+    ) -> None:
+        (out, to_out), (err, to_err) = os.pipe(), os.pipe()
+        super().__init__("fakes.forks", arguments, folder, environment, (to_out, to_err))
+        for end in (to_out, to_err):
+            os.close(end)
+        self._texts = [os.fdopen(start, encoding="utf-8") for start in (out, err)]
+
     def communicate(self, timeout: float = PATIENCE_S) -> tuple[str, str]:
         """Read output and errors to their ends and wait; TimeoutExpired after so many seconds."""
         told = ["", ""]
@@ -107,12 +123,12 @@ class Program:
 
 
 @cache
-def _helper() -> socket.socket:
-    """Start the helper; it ends when its socket is closed."""
+def _started(helper: str) -> socket.socket:
+    """Start a helper; it ends when its socket is closed."""
     ours, theirs = socket.socketpair()
     threads = {"OMP_NUM_THREADS": "1"}  # a process with threads cannot fork safely
     with subprocess.Popen(
-        [sys.executable, "-m", "fakes.forks", str(theirs.fileno())],
+        [sys.executable, "-m", helper, str(theirs.fileno())],
         cwd=_TESTS, env=os.environ | threads, pass_fds=[theirs.fileno()],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,  # a pipe, as the program's will be
     ):  # fmt: skip
@@ -127,8 +143,17 @@ def _received(connection: socket.socket) -> int:
     return int(_NUMBER.unpack(data)[0])
 
 
-def _serve(control: socket.socket) -> None:
-    """Carry out orders until the socket is closed."""
+Run = Callable[[list[str]], None]
+"""Does what the program does with these arguments."""
+Order = tuple[list[str], str, dict[str, str]]
+"""Arguments, folder and environment."""
+
+
+def serve(run: Run) -> None:
+    """Be the helper: carry out orders on the socket of the command line until it is closed."""
+    if os.fork() != 0:
+        return  # the helper is no child of the tests, some of which look for children
+    control = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks for what became of the watchers
     while True:
         length, files, _, _ = socket.recv_fds(control, _NUMBER.size, 3)
@@ -137,19 +162,19 @@ def _serve(control: socket.socket) -> None:
         order = control.recv(_NUMBER.unpack(length)[0], socket.MSG_WAITALL)
         if os.fork() == 0:
             control.close()
-            _watch(json.loads(order), files)
+            _watch(run, json.loads(order), files)
         for file in files:
             os.close(file)
 
 
-def _watch(order: tuple[list[str], str, dict[str, str]], files: list[int]) -> NoReturn:
+def _watch(run: Run, order: Order, files: list[int]) -> NoReturn:
     """Run the program and tell of it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     status, out, err = files
     child = os.fork()
     if child == 0:
         os.close(status)
-        _be_the_program(*order, out, err)
+        _be_the_program(run, order, out, err)
     os.close(out)
     os.close(err)
     os.write(status, _NUMBER.pack(child))
@@ -157,9 +182,8 @@ def _watch(order: tuple[list[str], str, dict[str, str]], files: list[int]) -> No
     os._exit(0)
 
 
-def _be_the_program(
-    arguments: list[str], folder: str, environment: dict[str, str], out: int, err: int
-) -> NoReturn:
+def _be_the_program(run: Run, order: Order, out: int, err: int) -> NoReturn:
+    arguments, folder, environment = order
     code: object = 70
     try:
         os.dup2(out, 1)
@@ -172,12 +196,13 @@ def _be_the_program(
         tempfile.tempdir = None
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        from lsmtune.cli.main import main  # noqa: PLC0415 - the helper imports it
-
-        sys.argv = ["lsmtune", *arguments]
-        main()
+        run(arguments)
+        code = 0
     except SystemExit as ended:
         code = ended.code
+        if isinstance(code, str):
+            print(code, file=sys.stderr)
+            code = 1
     except BaseException:  # as Python would print it
         sys.excepthook(*sys.exc_info())
         code = 1
@@ -212,8 +237,14 @@ def be_quick() -> None:
     maven.fetch_jar = fetch_as_told
 
 
+def _be_lsmtune(arguments: list[str]) -> None:
+    from lsmtune.cli.main import main  # noqa: PLC0415 - the helper imports it
+
+    sys.argv = ["lsmtune", *arguments]
+    main()
+
+
 if __name__ == "__main__":
     warm_up()
     be_quick()
-    if os.fork() == 0:  # the helper is no child of the tests, some of which look for children
-        _serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(_be_lsmtune)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fakes.forks import Fork
 from fakes.patience import PATIENCE_S, eventually
 from fakes.scripted_host import KEPT, RAN
 from lsmtune.hosts.certificates import make
@@ -22,6 +23,8 @@ from lsmtune.trials import Base, Protocol, TrialSpec
 TESTS = Path(__file__).parents[1]
 SETTINGS = make_spec({"workload": {"name": "fillrandom"}}, "test").model_dump(mode="json")
 STUDY = "study-1"
+_AT_THE_START = ("DASK_", "LD_PRELOAD")
+"""Beginnings of variables that act only when a program starts. Others act in a fork, too."""
 
 
 def host_task(attempt: str, *, value: float = 2.0, seconds: float = 0.0, seed: int = 1) -> HostTask:
@@ -48,7 +51,7 @@ class HostProcess:
     """A process of a host; its output is in `log`."""
 
     home: Path
-    popen: "subprocess.Popen[bytes]"
+    popen: "subprocess.Popen[bytes] | Fork"
     log: Path
 
     @property
@@ -173,10 +176,14 @@ class Cluster:
         home = self.folder / name
         (home / "tmp").mkdir(parents=True, exist_ok=True)
         log = home.with_suffix(".log")
-        argv = [*self.prefix.get(name, ()), sys.executable, "-m", *program]
         path = os.pathsep.join([str(TESTS), *filter(None, sys.path)])
         given = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(home / "tmp"), **env}
         with Path(os.devnull).open("rb") as nothing, log.open("ab") as output:
+            if not self.prefix and not any(each.startswith(_AT_THE_START) for each in env):
+                files = (output.fileno(), output.fileno())
+                fork = Fork("fakes.host_forks", program, home, given, files)
+                return HostProcess(home, fork, log)
+            argv = [*self.prefix.get(name, ()), sys.executable, "-m", *program]
             popen = start(argv, home, given, Streams(nothing, output, output))  # type: ignore[arg-type]
         return HostProcess(home, popen, log)
 

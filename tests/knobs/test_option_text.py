@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knobs.real import CATALOGUE, captured, read_all
@@ -49,6 +49,7 @@ def test_what_the_file_says_needs_no_statement(run: str) -> None:
 
 
 @pytest.mark.parametrize("run", VERSIONS)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32))
 def test_what_was_written_is_what_is_read(run: str, seed: int) -> None:
     sections, rng = VERSIONS[run], np.random.default_rng(seed)

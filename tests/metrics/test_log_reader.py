@@ -302,6 +302,7 @@ def test_options_that_change_while_it_runs_count_as_changed() -> None:
     assert options.families["default"]["block_cache_capacity"] == "67108864"
 
 
+@settings(max_examples=30)
 @given(st.integers(0, 1_258_870))
 def test_a_log_cut_anywhere_is_read(end: int) -> None:
     text = log_of("rocksdb-11.8.1-level/LOG.gz")[:end]

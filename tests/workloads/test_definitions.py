@@ -55,7 +55,7 @@ def loads(draw: st.DrawFn, names: list[str]) -> Workload:
 
 
 @given(load=loads(NAMES))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 def test_facts_of_a_workload_fit_together(load: Workload) -> None:
     definition = load.definition
     assert load.user_bytes >= (load.written_bytes or 0) >= 0
@@ -81,7 +81,7 @@ def test_facts_of_a_workload_fit_together(load: Workload) -> None:
 
 
 @given(load=loads(DRIVEN), seed=st.integers(0, 10**6))
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 def test_db_bench_and_the_driver_run_the_same_operations(load: Workload, seed: int) -> None:
     definition = load.definition_of(Records)
     flags = dict(flag.removeprefix("--").split("=") for flag in load_phase(load).flags)
