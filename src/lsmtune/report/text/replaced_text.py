@@ -1,4 +1,4 @@
-"""How the exported file of an older or published study differs from the trial at full size."""
+"""How the exported file of a published study differs from the trial at full size."""
 
 from collections.abc import Sequence
 
