@@ -100,7 +100,7 @@ MACHINE_PATH = re.compile(
 
 MAY_NAME_ENGINES = (
     "engines/", "simulator/", "analysis/inspect/", "recipes/", "comparison/", "entries.py",
-    "store/migrations.py", "cli/flags.py",
+    "cli/flags.py",
 )  # fmt: skip
 """Modules that may compare with an engine's name. All others ask the entry of the engine."""
 

@@ -79,7 +79,6 @@ def test_a_table_is_checked_and_kept_with_the_study() -> None:
     assert again.identity() == spec.identity() != made().identity()
     assert spec.changed_since(made(toy={"rows": 8})) == ["toy"]
     assert "toy" not in made().model_dump()
-    assert made(tikv=None, toy=None) == made()  # rows of earlier versions
 
 
 @pytest.mark.parametrize(
@@ -113,11 +112,6 @@ def test_what_does_not_fit_is_refused(keys: dict[str, Any], words: list[str]) ->
     assert all(word in message for word in words), message
 
 
-def test_a_stored_study_may_have_keys_that_have_no_effect() -> None:
-    spec = make_spec({"engine": "toy", "scale": "1/64"}, "here", stored=True)
-    assert spec.scale == "1/64"
-
-
 def test_an_engine_that_reads_a_key_may_have_it(toy: EngineTraits) -> None:
     ENGINES["toy"] = replace(
         toy, check=lambda _: iter(()), uses=frozenset({"cache", "base"}), full_size=False,
@@ -132,7 +126,7 @@ def test_a_table_is_kept_without_its_engine() -> None:
         "import json, sys\nfrom lsmtune.described import remember_engine\n"
         "from lsmtune.own_tables import all_keys\nfrom lsmtune.spec import make_spec\n"
         "kept, stored = map(json.loads, sys.argv[1:])\nremember_engine('toy', kept, 's')\n"
-        "print(json.dumps(make_spec(stored, 'here', stored=True).lasting()))\n"
+        "print(json.dumps(make_spec(stored, 'here').lasting()))\n"
         "assert 'toy' not in all_keys()"
     )
     texts = [json.dumps(one) for one in (description("toy"), spec.model_dump(mode="json"))]
@@ -161,7 +155,7 @@ def test_a_study_of_an_engine_with_more_abilities_is_read_without_the_engine(
     kept, stored = description("toy"), made(**keys).model_dump(mode="json")
     monkeypatch.delitem(ENGINES, "toy")
     remember_engine("toy", kept, "s")
-    assert make_spec(stored, "here", stored=True).model_dump(mode="json") == stored
+    assert make_spec(stored, "here").model_dump(mode="json") == stored
     del ENGINES["toy"]
 
 

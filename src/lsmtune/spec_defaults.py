@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from lsmtune.described import Absent
 from lsmtune.engine_traits import ENGINES, EngineTraits, engines_of, runs, usual_engine
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
@@ -130,10 +131,11 @@ def with_first_version(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, VERSION: first}
 
 
-def engine_problems(spec: "StudySettings", *, stored: bool = False) -> Iterator[str]:
+def engine_problems(spec: "StudySettings") -> Iterator[str]:
     """Yield what does not fit the engine of a study.
 
-    Earlier versions stored keys that the engine does not use, so `stored` studies may have them.
+    A study can be shown when the package of its engine is gone. What such an engine uses is not
+    known.
     """
     entry = ENGINES[spec.engine]
     found = list(entry.check(spec))
@@ -146,7 +148,7 @@ def engine_problems(spec: "StudySettings", *, stored: bool = False) -> Iterator[
         )
     if spec.online is not None:
         yield from _online_problems(spec, entry)
-    if not stored:
+    if not isinstance(entry, Absent):
         named = {problem.partition(":")[0] for problem in found}
         yield from (text for key, text in _unused(spec, entry) if key not in named)
 
