@@ -108,7 +108,7 @@ MACHINE_PATH = re.compile(
 """An absolute path, apart from those that every Linux has."""
 
 MAY_NAME_ENGINES = (
-    "engines/", "simulator/", "analysis/inspect/", "entries.py", "store/migrations.py",
+    "engines/", "simulator/", "analysis/inspect/", "entries.py",
     "cli/flags.py",
 )  # fmt: skip
 """Modules that may compare with an engine's name. All others ask the entry of the engine."""

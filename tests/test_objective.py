@@ -107,7 +107,7 @@ def test_default_limits_allow_a_tenth_more_microseconds_on_engines_without_count
 
 
 def test_parse_objective_without_any_latency_limit_of_a_read_has_no_count_limit() -> None:
-    """Scripts and studies from before the counts removed the limits of latencies."""
+    """Published studies have no limits: their settings name the latencies."""
     lifted = ("get_p50_us <= none", "get_p99_us <= none", "scan_p50_us <= none")
     limits = parse_objective("write_amp", lifted, DEFAULTS).limits
     assert {"get_missing_data_blocks", "scan_sorted_runs"} <= {limit.metric for limit in limits}

@@ -75,7 +75,6 @@ def test_a_table_is_checked_and_kept_with_the_study() -> None:
     assert again.identity() == spec.identity() != made().identity()
     assert spec.changed_since(made(toy={"rows": 8})) == ["toy"]
     assert "toy" not in made().model_dump()
-    assert made(tikv=None, toy=None) == made()  # rows of earlier versions
 
 
 @pytest.mark.parametrize(
@@ -107,11 +106,6 @@ def test_what_does_not_fit_is_refused(keys: dict[str, Any], words: list[str]) ->
     message = refusal(**keys)
     assert message.startswith("study.toml: ")
     assert all(word in message for word in words), message
-
-
-def test_a_stored_study_may_have_keys_that_have_no_effect() -> None:
-    spec = make_spec({"engine": "toy", "scale": "1/64"}, "here", stored=True)
-    assert spec.scale == "1/64"
 
 
 def test_an_engine_that_reads_a_key_may_have_it(toy: EngineTraits) -> None:

@@ -171,7 +171,7 @@ def test_threads_are_bounded_by_the_cores_of_the_rule() -> None:
 
 
 def test_published_presets_and_full_size_engines_have_no_rule() -> None:
-    for preset in ("core-0.2", "jin2022", "autotikv"):
+    for preset in ("jin2022", "autotikv"):
         assert new_rule(spec_of(knobs=preset), 2) is None
     assert new_rule(make_spec({"engine": "embedded"}, "here"), 2) is None
     assert new_rule(make_spec({"engine": "tikv"}, "here"), 2) is None

@@ -190,12 +190,12 @@ def _measures(entry: "EngineTraits", name: str) -> bool:
 def no_default_limits(load: Workload, entry: "EngineTraits") -> tuple[str, ...]:
     """Return limits, as text, that remove all default limits of a workload.
 
-    For the reads of the probe, they name latencies (see `LATENCIES_BEFORE`). So a study that an
-    older lsmtune has started keeps its settings, and therefore its name.
+    For counted reads of the probe, they name the latencies of the same reads, which remove limits
+    on the counts too (see `parse_objective`).
     """
-    names = (limit.metric for limit in default_limits(load, entry))
-    before = (name for counted in names for name in LATENCIES_BEFORE.get(counted, (counted,)))
-    return tuple(f"{name} <= none" for name in before)
+    limited = (limit.metric for limit in default_limits(load, entry))
+    names = (name for one in limited for name in LATENCIES_OF_COUNTS.get(one, (one,)))
+    return tuple(f"{name} <= none" for name in names)
 
 
 def _default(name: str, relation: Literal["<=", ">="] = "<=", bound: float = 1.1) -> Limit:
@@ -231,22 +231,22 @@ _RUNNING_READS = {
 With filters, a get of a missing key looks up about 0.03 data blocks: twice as many cost nobody
 anything, and a tenth of a block more is still far below a store without filters.
 """
-LATENCIES_BEFORE: dict[str, tuple[str, ...]] = {
+LATENCIES_OF_COUNTS: dict[str, tuple[str, ...]] = {
     limit.metric: tuple(f"{kind}_{rank}_us" for rank in _ranks(kind))
     for kind, limit in _COUNTED.items()
 }
-"""Latencies that had default limits before these counts had them."""
+"""Latencies of the reads whose work has a default limit, by the metric of the count."""
 
 
 def known_limits(limits: Sequence[Limit], known: Container[str]) -> tuple[Limit, ...]:
     """Return the limits on known metrics.
 
-    Default limits on the latencies of the same reads replace those on unknown counts: runs of
-    older versions of lsmtune, and the simulator, have only latencies.
+    Default limits on the latencies of the same reads replace those on unknown counts: the
+    simulator, and runs of db_bench without counts, have only latencies.
     """
     found = [limit for limit in limits if limit.metric in known]
     counts = [limit for limit in limits if limit.probe and limit.metric not in known]
-    names = [name for limit in counts for name in LATENCIES_BEFORE.get(limit.metric, ())]
+    names = [name for limit in counts for name in LATENCIES_OF_COUNTS.get(limit.metric, ())]
     return (*found, *(replace(_default(name), probe=True) for name in names if name in known))
 
 

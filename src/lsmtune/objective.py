@@ -9,7 +9,7 @@ from statistics import fmean, median
 from scipy.special import ndtr
 
 from lsmtune.errors import UserError, unknown_word
-from lsmtune.limits import LATENCIES_BEFORE, OVERLOAD, TINY, Limit, Measure, parse_limit
+from lsmtune.limits import LATENCIES_OF_COUNTS, OVERLOAD, TINY, Limit, Measure, parse_limit
 from lsmtune.metrics.definitions import METRICS, canonical, metric
 from lsmtune.stats import geometric_mean
 
@@ -326,8 +326,8 @@ def _check_running(goals: Sequence[Goal], limits: Sequence[Limit]) -> None:
 
 
 def _lifts_latencies(lifted: Set[str], limit: Limit) -> bool:
-    """Return whether the user removes all latencies that a default count has replaced."""
-    latencies = LATENCIES_BEFORE.get(limit.metric) if limit.probe else None
+    """Return whether the user lifts all latencies of the reads whose work the limit bounds."""
+    latencies = LATENCIES_OF_COUNTS.get(limit.metric) if limit.probe else None
     return latencies is not None and lifted >= set(latencies)
 
 

@@ -40,7 +40,7 @@ def with_own_table(given: Any) -> Any:
     engine, rest = given.get("engine"), dict(given)
     for name in [n for n in ENGINES if n in rest and n not in STUDY_KEYS]:
         table = rest.pop(name)
-        if table is None or not isinstance(engine, str) or engine not in ENGINES:
+        if not isinstance(engine, str) or engine not in ENGINES:
             continue
         if name != engine or ENGINES[name].settings is None:
             raise UserError(

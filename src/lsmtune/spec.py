@@ -119,9 +119,7 @@ class StudySettings(BaseModel):
     )
     measure: Measure = Field(default="filled", description=STUDY_KEYS["measure"])
     rate: str | None = Field(default=None, description=STUDY_KEYS["rate"])
-    capacity: str | None = Field(
-        default=None, exclude_if=lambda text: text is None, description=STUDY_KEYS["capacity"]
-    )
+    capacity: str | None = Field(default=None, description=STUDY_KEYS["capacity"])
     scale: str = Field(default="1/64", description=STUDY_KEYS["scale"])
     knobs: str = Field(default="", description=STUDY_KEYS["knobs"])
     objective: tuple[str, ...] = Field(default=(), description=STUDY_KEYS["objective"])
@@ -349,8 +347,7 @@ class StudySettings(BaseModel):
                 "screen": {"replicated": True, "runs": True},
                 "sweep": {"repeats": True, "metrics": True, "labels": True},
             },
-            # A setting added by a later version must not change the identity of old studies.
-            exclude_none=True,
+            exclude_none=True,  # a setting that is added later changes no name of a study
         )
 
     def changed_since(self, before: "StudySettings") -> list[str]:
@@ -385,16 +382,13 @@ def make_spec(
     given: Mapping[str, Any],
     where: str,
     flags: Mapping[str, str] | None = None,
-    *,
-    stored: bool = False,
 ) -> StudySettings:
     """Return the checked settings; UserError with place, key, value and what is allowed.
 
     `flags` has the flag of each key that the command line gave; a message about the key names it.
-    A `stored` study may have keys that its engine does not use.
     """
     try:
-        found = _checked(given, stored=stored)
+        found = _checked(given)
     except Exception as error:  # the package of an engine may raise anything
         engine = given.get("engine")
         if not isinstance(engine, str) or engine in ENGINES.built_in:
@@ -405,12 +399,12 @@ def make_spec(
     raise UserError(with_places(found, where, flags or {}))
 
 
-def _checked(given: Mapping[str, Any], *, stored: bool) -> StudySettings | list[str]:
+def _checked(given: Mapping[str, Any]) -> StudySettings | list[str]:
     """Return the checked settings, or what is wrong with them."""
     try:
         spec = StudySettings.model_validate(given)
         check_cache(spec.cache, spec.engine)
-        return list(engine_problems(spec, stored=stored)) or spec  # it may load a catalogue
+        return list(engine_problems(spec)) or spec  # it may load a catalogue
     except ValidationError as error:
         return _in_words(error, with_defaults(given).get("engine"))
     except UserError as error:

@@ -130,11 +130,8 @@ def with_first_version(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, VERSION: first}
 
 
-def engine_problems(spec: "StudySettings", *, stored: bool = False) -> Iterator[str]:
-    """Yield what does not fit the engine of a study.
-
-    Earlier versions stored keys that the engine does not use, so `stored` studies may have them.
-    """
+def engine_problems(spec: "StudySettings") -> Iterator[str]:
+    """Yield what does not fit the engine of a study."""
     entry = ENGINES[spec.engine]
     found = list(entry.check(spec))
     yield from found
@@ -146,9 +143,8 @@ def engine_problems(spec: "StudySettings", *, stored: bool = False) -> Iterator[
         )
     if spec.online is not None:
         yield from _online_problems(spec, entry)
-    if not stored:
-        named = {problem.partition(":")[0] for problem in found}
-        yield from (text for key, text in _unused(spec, entry) if key not in named)
+    named = {problem.partition(":")[0] for problem in found}
+    yield from (text for key, text in _unused(spec, entry) if key not in named)
 
 
 def _unused(spec: "StudySettings", entry: EngineTraits) -> Iterator[tuple[str, str]]:

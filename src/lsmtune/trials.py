@@ -115,9 +115,7 @@ class Protocol(BaseModel):
     quiet_s: float = Field(default=0.25, gt=0, description=PROTOCOL_KEYS["quiet_s"])
     wall_limit_s: float = Field(default=3600, gt=0, description=PROTOCOL_KEYS["wall_limit_s"])
     silence_limit_s: float = Field(default=60, gt=0, description=PROTOCOL_KEYS["silence_limit_s"])
-    window_s: PositiveFloat | None = Field(
-        default=None, exclude_if=lambda given: given is None, description=PROTOCOL_KEYS["window_s"]
-    )
+    window_s: PositiveFloat | None = Field(default=None, description=PROTOCOL_KEYS["window_s"])
 
 
 class Origin(BaseModel):
@@ -198,7 +196,7 @@ class Running(BaseModel):
     calm_s: float = Field(default=2.0, ge=0)
     window_s: PositiveFloat = 6.0
     new_store: bool = False
-    within: LatencyLimit | None = Field(default=None, exclude_if=lambda limit: limit is None)
+    within: LatencyLimit | None = None
 
     @property
     def timed_s(self) -> float:
@@ -224,7 +222,7 @@ class TrialSpec(BaseModel):
     workload: Workload
     protocol: Protocol
     seed: int = Field(ge=1)
-    running: Running | None = Field(default=None, exclude_if=lambda steps: steps is None)
+    running: Running | None = None
 
 
 class OnlineChange(BaseModel):

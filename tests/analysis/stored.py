@@ -1,9 +1,9 @@
 """Trials as they lie in the store, made without running anything."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
+from fakes.facts import ENGINE, HOST
 from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config
@@ -53,13 +53,12 @@ class Written:
 
     def __init__(self, home: Home, *, of_today: bool = False, **spec: Any) -> None:
         base = Base(options="", settings=load("rocksdb").defaults(1))
-        facts = {"version": "0", "assertions_enabled": False, "base": base.model_dump()}
+        engine = ENGINE.model_copy(update={"base": base})
         self.home = home
         limits = StudySettings.model_validate(spec).parsed_objective.limits
-        constraints = [asdict(limit) for limit in limits]
         given = {"study": "s", "knobs": "block_size", **spec}
         rule = SizeRule(cores=2) if of_today else None
-        self.study: StoredStudy = home.add_study("s", given, facts, {}, constraints, rule=rule)
+        self.study: StoredStudy = home.add_study("s", given, engine, HOST, limits, rule=rule)
 
     def add(
         self, role: Role, size: int | None, result: TrialResult | Mapping[str, float], **ids: int

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from stored import Written
 
+from fakes.facts import HOST
 from lsmtune.cli.main import run
 from lsmtune.store.home import Home
 from lsmtune.trials import Role, Status, TrialResult
@@ -26,7 +27,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             status=Status.CUT, reason="hopeless", bounds={"write_amp": 30.0, "total_s": 20.0}
         )
         written.add(Role.TRIAL, 4000, cut)
-        home.add_study("other", {"study": "other"}, dict(written.study.engine), {}, [])
+        home.add_study("other", {"study": "other"}, written.study.engine, HOST, [])
     return tmp_path
 
 

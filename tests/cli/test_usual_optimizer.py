@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
+from fakes.facts import ENGINE, HOST
 from lsmtune.api.continue_study import StoredStudies
 from lsmtune.api.resolve import with_usual_optimizer
 from lsmtune.cli.main import run
@@ -100,7 +101,7 @@ def test_a_study_goes_on_by_what_it_began_with(home: Path) -> None:
     with Home(home, create=True) as opened:
         for name in ("tpe", "guided"):
             spec = StudySettings(study=name, optimizer=name, **MODELLED)
-            opened.add_study(name, spec.model_dump(mode="json"), {}, {}, [])
+            opened.add_study(name, spec.model_dump(mode="json"), ENGINE, HOST, [])
     assert usual(home, study="tpe") == "tpe"
     assert usual(home, study="guided") == "guided"
 

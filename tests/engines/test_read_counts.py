@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.rocksdb.bench import Files, Part
 from lsmtune.engines.rocksdb.db_bench import output as of_db_bench
 from lsmtune.engines.rocksdb.driver import output as of_driver
@@ -47,10 +48,9 @@ def test_driver_report_after_each_phase_counts_the_phase(tmp_path: Path) -> None
     assert found.statistics.tickers["rocksdb.block.cache.data.hit"] == 90
 
 
-def test_driver_single_report_has_no_counts(tmp_path: Path) -> None:
-    found = of_driver.probe_output(STATUS, [*PHASES, REPORTS[-1]], part(tmp_path))
-    assert [run.data_blocks for run in (found.gets, found.missing)] == [None, None]
-    assert found.gets.looked_up == 10
+def test_driver_report_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(TrialFailedError, match="1 of 3"):
+        of_driver.probe_output(STATUS, [*PHASES, REPORTS[-1]], part(tmp_path))
 
 
 def printed(folder: Path, text: str) -> Files:

@@ -74,7 +74,7 @@ def test_tables_may_be_smaller_only_with_blob_files() -> None:
 def test_a_study_keeps_the_names_of_the_presets(name: str, given_: dict[str, str]) -> None:
     spec = make_spec({"workload": name, **given_}, "here")
     assert spec.knobs == suited_knobs(spec.workload)
-    again = make_spec(spec.lasting(), "here", stored=True)
+    again = make_spec(spec.lasting(), "here")
     assert (again.knobs, again.name) == (spec.knobs, spec.name)
 
 

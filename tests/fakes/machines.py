@@ -18,7 +18,7 @@ def keep_machine(path: Path, **changes: object) -> Path:
     host = describe_host()
     machine = Machine(
         cpu_model=host.cpu_model, logical_cpus=host.logical_cpus, calibrated_at="2026-01-01",
-        constants=default_constants(),
+        rocksdb="11.8.1", constants=default_constants(),
     )  # fmt: skip
     path.write_text(json.dumps(machine.model_dump() | changes))
     return path

@@ -7,12 +7,14 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fakes.by_rule import failing, measurement
+from fakes.facts import HOST, OPEN_FILES
 from fakes.fake_db_bench import install
 from fakes.studies import open_study
 from lsmtune.engines.rocksdb.engine import RocksDB
@@ -27,15 +29,7 @@ from lsmtune.trials import Status, TrialResult, TrialSpec
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"
 OPTIONS = (CAPTURED / "rocksdb-7.8.3-level" / "OPTIONS").read_text()
 OPTIONS_OF_MYROCKS = own_options((CAPTURED / "myrocks-6.29-OPTIONS").read_text())
-OPEN_FILES = 1024
-"""A limit of the process that decides which values some knobs may have."""
 CREATED = "2026-01-01T00:00:00.000+00:00"
-HOST = {
-    "cpu_model": "Example CPU", "logical_cpus": 2, "usable_cpus": 2, "memory_bytes": 8 << 30,
-    "kernel": "6.1.0", "machine": "x86_64", "os_name": "Example Linux", "boot_id": "0",
-    "max_open_files": OPEN_FILES,
-    "storage": {"fs_type": "ext4", "device": None, "free_bytes": 64 << 30, "rotational": False},
-}  # fmt: skip
 _SMALL: dict[str, Any] = {
     "optimizer": "random", "trials": 3, "base_runs": 1, "finalists": 1, "repeats": 0,
     "pairs": 0, "max_pairs": 0, "early_stop": False, "simplify": False, "deploy_cores": 2,
@@ -93,7 +87,9 @@ def make_home(folder: Path) -> Path:
                 if spec.pairs:
                     verify_contenders(study)
     with sqlite3.connect(folder / "lsmtune.sqlite3") as database:
-        database.execute("UPDATE study SET host = ?, created_at = ?", (json.dumps(HOST), CREATED))
+        database.execute(
+            "UPDATE study SET host = ?, created_at = ?", (json.dumps(asdict(HOST)), CREATED)
+        )
         database.execute("UPDATE verification SET created_at = ?", (CREATED,))
         database.execute("UPDATE trial SET started_at = ?, duration_s = 1.0", (CREATED,))
     database.execute("PRAGMA journal_mode = DELETE")  # so that the file alone is the database

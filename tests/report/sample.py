@@ -8,6 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
+from fakes.facts import HOST
 from lsmtune.analysis.pace import Pace
 from lsmtune.analysis.study_view import (
     ONLINE,
@@ -227,11 +228,7 @@ def _whole_view() -> StudyView:
         engine_version="11.8.1",
         assertions_enabled=True,
         origin=None,
-        host={
-            "cpu_model": "AMD EPYC 7B13", "logical_cpus": 2, "memory_bytes": 8 << 30,
-            "kernel": "6.1.0-18-amd64", "os_name": "Debian GNU/Linux 12 (bookworm)",
-            "boot_id": "0f3c", "storage": {"fs_type": "ext4", "device": None},
-        },
+        host=HOST,
         workload=WORKLOAD,
         scale="1/64",
         objective=OBJECTIVE,

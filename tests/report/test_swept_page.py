@@ -89,7 +89,7 @@ def test_page_has_a_row_per_cell_and_the_baseline() -> None:
 def test_page_names_the_system_and_the_workload() -> None:
     view = study_view()
     page = render_swept(swept(), view)
-    for text in (view.engine_version, WORKLOAD.name, f"{WORKLOAD.num:,}", view.host["cpu_model"]):
+    for text in (view.engine_version, WORKLOAD.name, f"{WORKLOAD.num:,}", str(view.host.cpu_model)):
         assert text in page
 
 

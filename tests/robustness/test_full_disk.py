@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from user import User, disk, end, fill
 
+from fakes.facts import ENGINE, HOST
 from fakes.patience import eventually
 from fakes.rig import Rig
 from lsmtune.errors import LsmtuneError
@@ -74,7 +75,7 @@ def test_what_cannot_be_kept_leaves_the_store_as_it_was(tmp_path: Path) -> None:
         disk(tmp_path / "disk", 2 * MIB) as place,
         Home(place / "home", create=True) as home,
     ):
-        study = home.add_study("s", {}, {}, {}, [])
+        study = home.add_study("s", {}, ENGINE, HOST, [])
         kept = 0
         ballast = fill(place, 100_000)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.facts import ENGINE, HOST
 from fakes.patience import eventually
 from fakes.traces import left_behind
 from lsmtune.errors import LsmtuneError, UserError
@@ -44,7 +45,7 @@ def test_a_study_ends_with_one_sentence_and_makes_nothing_anew(
 @pytest.mark.parametrize("replaced", [False, True])
 def test_nothing_is_stored_in_a_home_that_is_gone(tmp_path: Path, replaced: bool) -> None:
     with Home(tmp_path / "home", create=True) as home:
-        study = home.add_study("s", {"study": "s"}, {}, {}, [])
+        study = home.add_study("s", {"study": "s"}, ENGINE, HOST, [])
         (tmp_path / "home").rename(tmp_path / "moved")
         if replaced:
             Home(tmp_path / "home", create=True).__exit__(None, None, None)

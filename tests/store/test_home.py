@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from fakes.facts import ENGINE, HOST
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
+from lsmtune.limits import parse_limit
 from lsmtune.metrics.measurement import Level
 from lsmtune.store.database import FORMAT
 from lsmtune.store.home import Home
@@ -30,13 +32,8 @@ def path(tmp_path: Path) -> Path:
 
 
 def add_study(home: Home, name: str = "mine") -> StoredStudy:
-    return home.add_study(
-        name,
-        {"study": name, "limits": ["é <= 5"]},
-        {"version": "7"},
-        {"cpus": 2},
-        [{"metric": "load_s"}],
-    )
+    limit = parse_limit("load_s <= 5")
+    return home.add_study(name, {"study": name, "limits": ["é <= 5"]}, ENGINE, HOST, [limit])
 
 
 def new_trial(role: Role = Role.TRIAL, **fields: Any) -> NewTrial:
@@ -60,8 +57,8 @@ def test_a_study_comes_back(path: Path) -> None:
         found = home.study("mine")
         assert found == added
         assert found.spec == {"study": "mine", "limits": ["é <= 5"]}
-        assert (found.engine, found.host) == ({"version": "7"}, {"cpus": 2})
-        assert found.constraints == ({"metric": "load_s"},)
+        assert (found.engine, found.host) == (ENGINE, HOST)
+        assert found.limits == (parse_limit("load_s <= 5"),)
         assert found.created_at.endswith("+00:00")
         assert home.find_study("yours") is None
 

@@ -99,12 +99,20 @@ def test_a_database_of_another_application_is_refused_in_spite_of_its_tables(hom
     assert asked(home, "PRAGMA application_id") == 7
 
 
-def test_a_home_without_a_header_is_refused_as_older(home: Path) -> None:
-    change(home, "PRAGMA application_id = 0")
+@pytest.mark.usefixtures("fake_db_bench")
+@pytest.mark.parametrize("command", [["show", "s"], ["tune"], ["tune", "--dry-run"]], ids=" ".join)
+def test_a_home_of_an_older_lsmtune_is_refused(
+    home: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first homes have no application id."""
+    (home / DATABASE).unlink()
+    for table in ("study", "trial", "verification"):
+        change(home, f"CREATE TABLE {table} (id INTEGER PRIMARY KEY)")
     change(home, "PRAGMA user_version = 6")
-    for create in (False, True):
-        with pytest.raises(UserError, match=r"format 6.*dff3aab2"):
-            Home(home, create=create)
+    before = (home / DATABASE).read_bytes()
+    message = refusal(command, capsys)
+    assert all(word in message for word in (DATABASE, "format 6", "commit dff3aab2", "--home"))
+    assert (home / DATABASE).read_bytes() == before
 
 
 def test_reading_changes_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,9 +144,9 @@ DAMAGE: list[tuple[str, Any]] = [
     ("UPDATE trial SET config = ?", '{"block_size": [1]}'),
     ("UPDATE trial SET config = json_set(config, '$.nosuch', ?)", 1),
     ("UPDATE trial SET config = json_set(config, '$.max_background_jobs', ?)", "x"),
-    ("UPDATE study SET engine = replace(engine, '\"max_background_jobs\": 2', ?)", '"x": NaN'),
+    ("UPDATE study SET engine = replace(engine, '\"max_background_jobs\":2', ?)", '"x": NaN'),
     (
-        "UPDATE study SET engine = replace(engine, '\"max_background_jobs\": 2', ?)",
+        "UPDATE study SET engine = replace(engine, '\"max_background_jobs\":2', ?)",
         f'"max_background_jobs": {"9" * 400}',
     ),
     (

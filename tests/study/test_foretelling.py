@@ -77,7 +77,9 @@ def test_reads_are_foretold_where_something_is_asked_of_them() -> None:
 def test_a_machine_is_as_fast_as_it_ran_the_base() -> None:
     spec, space = told(objective="total_s", limits=["stall_percent <= none"])
     constants = planted(writer=1.0, background=3.0, zlib=1.0)
-    machine = Machine(cpu_model="", logical_cpus=2, calibrated_at="", constants=constants)
+    machine = Machine(
+        cpu_model="", logical_cpus=2, calibrated_at="", rocksdb=space.version, constants=constants
+    )
     run = TrialSpec(
         settings=without_load(space.settings(space.default())), workload=spec.workload,
         protocol=spec.protocol, seed=1,

@@ -41,8 +41,8 @@ def test_study_stores_its_rule_and_the_memory_of_each_run(home: Home) -> None:
     tuned(home, large_memtables_gain)
     stored = home.study("s")
     assert isinstance(stored.rule, SizeRule)
-    limit = next(one for one in stored.constraints or () if one["metric"] == "memory_bytes")
-    assert (limit["bound"], limit["times_base"]) == (1.02, True)
+    limit = next(one for one in stored.limits if one.metric == "memory_bytes")
+    assert (limit.bound, limit.times_base) == (1.02, True)
     trials = home.trials(stored)
     base = trials[0].result.metrics["memory_bytes"]
     assert base > (128 + 256) * MIB
@@ -68,9 +68,8 @@ def test_config_that_measures_too_much_memory_cannot_win(home: Home) -> None:
 
 def test_given_memory_is_a_limit_on_measured_memory(home: Home) -> None:
     tuned(home, large_memtables_gain, memory="2GiB")
-    limits = home.study("s").constraints or ()
-    limit = next(one for one in limits if one["metric"] == "memory_bytes")
-    assert (limit["bound"], limit["times_base"]) == (1.02 * (2 << 30), False)
+    limit = next(one for one in home.study("s").limits if one.metric == "memory_bytes")
+    assert (limit.bound, limit.times_base) == (1.02 * (2 << 30), False)
 
 
 @pytest.mark.parametrize(

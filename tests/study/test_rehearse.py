@@ -179,7 +179,7 @@ def test_a_change_that_needs_a_migration_needs_a_word_of_the_user(
     def script(spec: TrialSpec) -> TrialResult:
         return measured(write_amp=0.5 if int(spec.settings["num_levels"]) < LEVELS else 1.0)
 
-    # A study from before the rule tried the value without a word of the user.
+    # The search tries such a value only with a word of the user, which is taken back here.
     with opened(home, Levels(script), knobs="num_levels", one_way=True, trials=8) as study:
         run_search(study)
         assert study.best() is not None

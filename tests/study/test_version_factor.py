@@ -89,7 +89,7 @@ def test_the_baseline_is_the_first_version_if_the_study_names_none() -> None:
 
 def test_a_study_keeps_the_library_of_each_version(home: Home) -> None:
     found = run(home, make(), Played(flat, content={NEW: "abc"}))
-    assert home.study("s").libraries == found.swept.libraries
+    assert home.study("s").engine.libraries == found.swept.libraries
     assert [(v, o.sha256) for v, o in found.swept.libraries.items()] == [
         (OLD, f"{OLD} as installed"), (NEW, "abc"),
     ]  # fmt: skip

@@ -116,7 +116,7 @@ def finish(study: Session, logs_of: Sequence[Cell] = ()) -> Experiment:
             if trial.result.status is not Status.COMPLETE
         ],
         {step.cell: step.config for step, _ in done if step.cell is not None},
-        study.stored.libraries,
+        study.stored.engine.libraries,
     )
     swept = analyse(table, study.ground.catalogue, outcome)
     trees: dict[Cell, tuple[tuple[Level, ...], ...]] = {}
@@ -126,8 +126,8 @@ def finish(study: Session, logs_of: Sequence[Cell] = ()) -> Experiment:
     logs = {cell: _first_log(study, outcome.configs.get(cell)) for cell in logs_of}
     return Experiment(
         load=study.spec.workload,
-        version=str(study.stored.engine["version"]),
-        machine=study.stored.machine,
+        version=study.stored.engine.version,
+        machine=study.stored.host.text,
         outcome=outcome,
         swept=swept,
         trees=trees,

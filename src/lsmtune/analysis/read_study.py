@@ -5,7 +5,6 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from shlex import quote
-from typing import TypeVar
 
 from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.deploy import home_flag
@@ -47,8 +46,6 @@ from lsmtune.trials import Base, Judgement, Role, Status
 from lsmtune.units import parse_size
 from lsmtune.verdict import Verdict
 
-_Fact = TypeVar("_Fact", str, bool)
-
 
 def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     """Return the view of the named study; `trial` replaces its winner.
@@ -73,9 +70,9 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
     return StudyView(
         name=study.name,
         engine=spec.engine,
-        engine_version=_engine_fact(study, "version", str),
-        assertions_enabled=_engine_fact(study, "assertions_enabled", bool),
-        origin=study.origin,
+        engine_version=study.engine.version,
+        assertions_enabled=study.engine.assertions_enabled,
+        origin=study.engine.origin,
         host=study.host,
         workload=spec.workload,
         scale=spec.scale,
@@ -83,8 +80,8 @@ def view_of(home: Home, record: StudyRecord, trial: int | None = None) -> StudyV
         optimizer=_search_words(spec),
         seed=spec.seed,
         memory_limit_bytes=_memory_limit(record),
-        base_facts=_base_facts(spec, study.base),
-        families=families_in(study.base.given, spec.family),
+        base_facts=_base_facts(spec, study.engine.base),
+        families=families_in(study.engine.base.given, spec.family),
         trials=tuple(views.values()),
         base=_representative(history),
         base_runs=tuple(history.base_runs),
@@ -161,17 +158,6 @@ def _online_call(
         windows=spec.online.windows,
         window_s=spec.online.window_s,
     )
-
-
-def _engine_fact(study: StoredStudy, key: str, kind: type[_Fact]) -> _Fact:
-    """Return a fact about the study's engine; UserError if it is not stored."""
-    fact = study.engine.get(key)
-    if not isinstance(fact, kind):
-        raise UserError(
-            f"study {study.name!r}: the home does not contain the {key} of the engine; the "
-            "database is damaged or was changed by another program"
-        )
-    return fact
 
 
 def _is_interrupted(study: StoredStudy, history: History) -> bool:

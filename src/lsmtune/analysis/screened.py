@@ -14,7 +14,7 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
     stored = home.study(study)
     spec = stored.settings
     catalogue = catalogue_of(spec.engine, spec.workload)
-    version = stored.engine.get("version") if has_versions(spec.engine) else None
+    version = stored.engine.version if has_versions(spec.engine) else None
     history = read_history(home, stored, spec)
     trials = [t for t in undisturbed(history.runs, Role.TRIAL, Role.REPEAT) if history.counts(t)]
     has_hosts = len({trial.host for trial in trials}) > 1

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.hosts_used import HostUse
@@ -17,6 +16,7 @@ from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Objective
 from lsmtune.rehearsal import Rehearsal
+from lsmtune.store.records import StudyHost
 from lsmtune.trials import Judgement, OnlineChange, Origin, Role, Status
 from lsmtune.verdict import LimitCheck, Pair, Verdict
 from lsmtune.workloads import Workload
@@ -194,7 +194,7 @@ class StudyView:
     engine_version: str
     assertions_enabled: bool
     origin: Origin | None
-    host: dict[str, Any]
+    host: StudyHost
     workload: Workload
     scale: str
     objective: Objective

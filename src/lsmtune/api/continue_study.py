@@ -54,10 +54,6 @@ class StoredStudies:
             self._studies[name] = None if self.home is None else self.home.find_study(name)
         return self._studies[name]
 
-    def has(self, name: object) -> bool:
-        """Return whether there is a study of that name."""
-        return isinstance(name, str) and self.find(name) is not None
-
     def settings(self, name: str | None) -> dict[str, Any]:
         """Return the settings of a stored study that the user names; empty if there is none.
 
@@ -89,7 +85,7 @@ def _tell_other_system(
         before = study.settings
         is_unnamed = before.study is None and before.name == name
         if is_unnamed and set(spec.changed_since(before)) <= _OF_SYSTEM:
-            tell(_other_system_text(before, str(study.engine.get("version"))))
+            tell(_other_system_text(before, study.engine.version))
             return
 
 

@@ -104,8 +104,7 @@ def resolve(
         apply_switches(given, request)
         chosen = name_rocksdb(given, request.keys, stored.settings, remarks.append)
         name_ranked_knobs(given, stored, observer, remarks.append)
-        goes_on = stored.has(given.get("study"))
-        made = make_spec(given, request.where, request.flag_names, stored=goes_on)
+        made = make_spec(given, request.where, request.flag_names)
         if "optimizer" not in given:
             made = with_usual_optimizer(made, stored, remarks.append)
         spec, source = followed(

@@ -132,7 +132,7 @@ def _check_same_baseline(
 ) -> None:
     """Raise UserError if the study ran on another system, or on another baseline."""
     check_same_system(stored, spec, facts, describe_host(), describe_storage(home.path))
-    before = stored.base.settings
+    before = stored.engine.base.settings
     now = ground.base.settings
     changed = [name for name, value in before.items() if now.get(name) != value]
     if changed:

@@ -32,7 +32,7 @@ class EngineEntry(EngineTraits):
     make        returns the engine that runs a study. It imports what the engine needs, and raises
                 UserError if the engine cannot be used
     starts      programs, libraries and commands that settings name for this engine alone, apart
-                from the keys program and library. It gets the keys of any study file or old study
+                from the keys program and library. It gets the keys of any study file or study
                 as they are, maybe with wrong types. If it raises, the user is asked for all texts
     base_files  kinds of files that it reads as baseline
     exports     its formats of exported files; the first one is the one to deploy

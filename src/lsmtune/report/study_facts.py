@@ -1,6 +1,7 @@
 """Facts about a study: what ran, what was asked for, and how the search ended."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.study_view import ONLINE, StudyView
@@ -19,7 +20,7 @@ def system_facts(view: StudyView) -> Iterator[Fact]:
     yield "Engine", (f"{view.engine} {view.engine_version}", *_build_text(view), *origin)
     if view.base_facts:
         yield "Baseline", view.base_facts
-    yield "Machine", tuple(host_text(view.host)) or ("not recorded",)
+    yield "Machine", tuple(host_text(asdict(view.host)))
     endless = view.no_search == ONLINE or view.objective.is_running
     yield "Workload", tuple(workload_text(view.workload, view.engine, is_endless=endless))
     if view.pace is not None:

@@ -46,16 +46,13 @@ _SPEEDS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
 
 
 class Machine(BaseModel):
-    """The constants of a machine as calibrated, which machine it is, and which RocksDB ran there.
-
-    `rocksdb` is None in files of lsmtune 0.2 and older, which calibrated on db_bench alone.
-    """
+    """The constants of a machine as calibrated, which machine it is, and which RocksDB ran."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     cpu_model: str | None
     logical_cpus: int
     calibrated_at: str
-    rocksdb: str | None = None
+    rocksdb: str
     constants: dict[str, Any]
 
     def is_of(self, host: HostFacts) -> bool:

@@ -86,21 +86,6 @@ _SCHEMA = """
 """
 
 
-def _check_format(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise UserError if another lsmtune made the database, in another format."""
-    if (version := _version(connection)) > FORMAT:
-        raise UserError(
-            f"{path}: a newer lsmtune wrote this file in format {version}, and this lsmtune reads "
-            f"only format {FORMAT}; upgrade lsmtune"
-        )
-    if version < FORMAT:
-        raise UserError(
-            f"{path}: an older lsmtune wrote this file in format {version}, and this lsmtune reads "
-            f"only format {FORMAT}; read it with {LAST_READER}, or name a new folder with ",
-            Argument("home"),
-        )
-
-
 def _create(connection: sqlite3.Connection) -> None:
     """Make the tables of an empty file."""
     connection.execute("BEGIN IMMEDIATE")
@@ -121,10 +106,6 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
     # One statement, so that all facts are from before or after a change of another process.
     ident, version, names = connection.execute(_FACTS).fetchone()
     return ident == version == 0 and not names
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 DATABASE = "lsmtune.sqlite3"
@@ -163,15 +144,13 @@ def open_to_read(database: Path) -> sqlite3.Connection:
     """
     connection = _connect(database)
     try:
-        # In its own read-only mode, SQLite leaves files in the folder when it closes the database.
-        connection.execute("PRAGMA query_only = ON")
-        _check_is_ours(connection, database)
         if _is_empty(connection):
             connection.close()
             connection = _open(":memory:")
             _create(connection)
-            connection.execute("PRAGMA query_only = ON")
-        _check_format(connection, database)
+        _check_is_ours(connection, database)
+        # In its own read-only mode, SQLite leaves files in the folder when it closes the database.
+        connection.execute("PRAGMA query_only = ON")
     except BaseException:
         connection.close()  # it may hold a lock
         raise
@@ -186,12 +165,9 @@ def open_to_write(database: Path) -> sqlite3.Connection:
     """
     connection = _connect(database)
     try:
-        connection.execute("PRAGMA query_only = ON")
-        _check_is_ours(connection, database)
-        connection.execute("PRAGMA query_only = OFF")
         if _is_empty(connection):
             _create(connection)
-        _check_format(connection, database)
+        _check_is_ours(connection, database)
         with suppress(sqlite3.OperationalError):  # another one is opening it, and does the same
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -221,20 +197,25 @@ def _uri(database: Path) -> str:
 
 
 def _check_is_ours(connection: sqlite3.Connection, database: Path) -> None:
-    """Raise UserError for a database of another program.
+    """Raise UserError if another program made the database, or another lsmtune in another format.
 
-    Homes of lsmtune 0.2 and older have no application id; their tables tell.
+    The first homes of lsmtune have no application id; their tables tell.
     """
-    # One reading for all questions: another process may make the tables between two.
     ident, version, names = connection.execute(_FACTS).fetchone()
-    tables = set((names or "").split(","))
-    is_empty = ident == version == 0 and not names
-    if ident == APPLICATION_ID or (ident == 0 and tables >= _TABLES) or is_empty:
-        return
-    raise UserError(
-        f"{database}: lsmtune did not make this database; name a new or empty folder with ",
-        Argument("home"),
-    )
+    if ident != APPLICATION_ID and not (ident == 0 and {*(names or "").split(",")} >= _TABLES):
+        raise UserError(
+            f"{database}: lsmtune did not make this database; name a new or empty folder with ",
+            Argument("home"),
+        )
+    reads = f"wrote this file in format {version}, and this lsmtune reads only format {FORMAT}"
+    if version > FORMAT:
+        raise UserError(f"{database}: a newer lsmtune {reads}; upgrade lsmtune")
+    if version < FORMAT:
+        raise UserError(
+            f"{database}: an older lsmtune {reads}; read it with {LAST_READER}, or name a new "
+            "folder with ",
+            Argument("home"),
+        )
 
 
 def file_identity(file: Path) -> tuple[int, int]:

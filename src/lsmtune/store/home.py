@@ -6,12 +6,13 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from lsmtune.errors import Argument, LsmtuneError, UserError, unknown_word
+from lsmtune.limits import Limit
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.rule import SizeRule
 from lsmtune.simplified import Simplified
@@ -27,10 +28,12 @@ from lsmtune.store.database import (
 from lsmtune.store.evidence import keep_files, kept_files, read_kept
 from lsmtune.store.open_runs import ADD, ADD_LOST, LostRun, OpenRun, lost_run_of, open_run_of
 from lsmtune.store.records import (
+    EngineRecord,
     NewTrial,
     StoredStudy,
     StoredTrial,
     StoredVerification,
+    StudyHost,
     name_of,
     now_text,
     problem_of,
@@ -148,19 +151,22 @@ class Home:
         self,
         name: str,
         spec: Mapping[str, Any],
-        engine: Mapping[str, Any],
-        host: Mapping[str, Any],
-        constraints: Sequence[Mapping[str, Any]],
+        engine: EngineRecord,
+        host: StudyHost,
+        limits: Sequence[Limit],
         *,
         rule: SizeRule | None = None,
     ) -> StoredStudy:
         """Store a new study; its name must be free."""
-        parts = [json.dumps(part) for part in (spec, engine, host, constraints)]
+        tables = json.dumps(asdict(host)), json.dumps([asdict(limit) for limit in limits])
         self._write(
             "INSERT INTO study (name, created_at, spec, engine, host, limits, rule) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (name, now_text(), *parts, None if rule is None else rule.model_dump_json()),
-        )
+            (
+                name, now_text(), json.dumps(spec), engine.model_dump_json(), *tables,
+                None if rule is None else rule.model_dump_json(),
+            ),
+        )  # fmt: skip
         return self.study(name)
 
     def find_study(self, name: str) -> StoredStudy | None:

@@ -10,17 +10,19 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, Self
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
+from lsmtune.limits import Limit
 from lsmtune.reading import parse_json
 from lsmtune.rehearsal import Rehearsal
 from lsmtune.rule import SizeRule
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study_keys import DEFAULT_ENGINE
+from lsmtune.system.host import HostFacts, StorageFacts
 from lsmtune.tables import STUDY_NAME, problem_text, study_name
 from lsmtune.trials import Base, Origin, Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.units import parse_scale
@@ -28,11 +30,51 @@ from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
 
 
+class EngineRecord(BaseModel):
+    """The engine of a study and its baseline, as they were when the study began.
+
+    `origin` is that of its library, if it has one; `versions` has those of all versions that a
+    study compares. `described` describes an engine of another package.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    version: str
+    program: str
+    assertions_enabled: bool
+    origin: Origin | None
+    versions: dict[str, Origin]
+    base: Base
+    described: dict[str, Any] | None = None
+
+    @property
+    def libraries(self) -> dict[str, Origin]:
+        """Where the engine's libraries are from, by version, the baseline's first.
+
+        More than one if the study compares versions; empty if the engine has no library.
+        """
+        return self.versions or ({} if self.origin is None else {self.version: self.origin})
+
+
+@dataclass(frozen=True)
+class StudyHost(HostFacts):
+    """The machine on which a study began, and the disk of its home."""
+
+    storage: StorageFacts
+
+    @property
+    def text(self) -> str:
+        """The machine in a few words: its CPU and the number of its cores."""
+        return f"{self.cpu_model or 'unknown CPU'}, {self.logical_cpus} cores"
+
+
+_HOST, _LIMITS = TypeAdapter(StudyHost), TypeAdapter(tuple[Limit, ...])
+
+
 @dataclass(frozen=True, slots=True)
 class StoredStudy:
-    """A study: its settings and facts as the JSON objects that were stored.
+    """A study: its settings as the JSON object that was stored, and its facts.
 
-    `constraints` are those that the study is judged by. `ended` says why its search has ended; None
+    `limits` are those that the study is judged by. `ended` says why its search has ended; None
     while it goes on. `rule` is the rule by which it sizes its trials, if it has one. `simplified`
     is the result of its simplification. `rate` is that of a running store in operations per second;
     None before it is known.
@@ -42,9 +84,9 @@ class StoredStudy:
     name: str
     created_at: str
     spec: dict[str, Any]
-    engine: dict[str, Any]
-    host: dict[str, Any]
-    constraints: tuple[dict[str, Any], ...]
+    engine: EngineRecord
+    host: StudyHost
+    limits: tuple[Limit, ...]
     ended: str | None = None
     rule: SizeRule | None = None
     simplified: Simplified | None = None
@@ -55,11 +97,11 @@ class StoredStudy:
         """The checked settings; UserError if they are damaged, or if the engine is not known."""
         if self.engine_name not in ENGINES:
             raise UserError(f"study {self.name!r}: {self._missing_engine()}")
-        return make_spec(self.spec, f"settings of study {self.name!r}", stored=True)
+        return make_spec(self.spec, f"settings of study {self.name!r}")
 
     def _missing_engine(self) -> str:
         """Return what to do about an engine that this process does not have."""
-        engine, kept = f"the engine {self.engine_name!r}", self.engine.get("described")
+        engine, kept = f"the engine {self.engine_name!r}", self.engine.described
         if not isinstance(kept, dict):
             return f"{engine} is not known; install the package that has this engine"
         if kept.get("package") is None:
@@ -71,59 +113,10 @@ class StoredStudy:
         """The name of its engine, whose package may be gone."""
         return str(self.spec.get("engine", DEFAULT_ENGINE))
 
-    @property
-    def base(self) -> Base:
-        """The baseline; UserError if lsmtune cannot have stored it."""
-        try:
-            return Base.model_validate(self.engine.get("base"))
-        except ValidationError as error:
-            problem = problem_text(dict(error.errors()[0]), Base)
-            raise UserError(f"baseline of study {self.name!r}: {problem}") from error
-
-    @property
-    def origin(self) -> Origin | None:
-        """Where the engine's library is from; None if it has none.
-
-        UserError if lsmtune cannot have stored it.
-        """
-        kept = self.engine.get("origin")
-        return None if kept is None else self._origin(kept)
-
-    @property
-    def libraries(self) -> dict[str, Origin]:
-        """Where the engine's libraries are from, by version, the baseline's first.
-
-        More than one if the study compares versions; empty if the engine has no library. UserError
-        if lsmtune cannot have stored it.
-        """
-        kept = self.engine.get("versions") or {}
-        if not isinstance(kept, dict):
-            raise UserError(f"library of study {self.name!r}: versions must be a table")
-        if kept:
-            return {str(version): self._origin(one) for version, one in kept.items()}
-        return {} if self.origin is None else {str(self.engine["version"]): self.origin}
-
-    def _origin(self, kept: Any) -> Origin:
-        try:
-            return Origin.model_validate(kept)
-        except ValidationError as error:
-            problem = problem_text(dict(error.errors()[0]), Origin)
-            raise UserError(f"library of study {self.name!r}: {problem}") from error
-
-    @property
-    def machine(self) -> str:
-        """What it ran on, in a few words."""
-        return machine_text(self.host)
-
 
 def now_text() -> str:
     """The present moment as ISO 8601 text in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def machine_text(host: Mapping[str, Any]) -> str:
-    """Return the recorded host in a few words: its CPU and the number of its cores."""
-    return f"{host['cpu_model'] or 'unknown CPU'}, {host['logical_cpus']} cores"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,17 +254,14 @@ _EVIDENCE = rf"{STUDY_NAME}/\d{{5,}}"
 
 def study_of(row: Row) -> StoredStudy:
     """Return the row of a study as a record; ValueError, TypeError or UserError if it is none."""
-    constraints = parse_json(row["limits"], "limits")
-    if not _is_list_of_tables(constraints):
-        raise ValueError("limits: must be a list of tables")
     return StoredStudy(
         id=whole(row, "id"),
         name=name_of(row),
         created_at=_time(row, "created_at"),
         spec=_table(row, "spec"),
-        engine=_table(row, "engine"),
-        host=_table(row, "host"),
-        constraints=tuple(constraints),
+        engine=EngineRecord.model_validate(_table(row, "engine")),
+        host=_HOST.validate_python(_table(row, "host")),
+        limits=_LIMITS.validate_python(parse_json(row["limits"], "limits")),
         ended=None if row["ended"] is None else str(row["ended"]),
         rule=None if row["rule"] is None else SizeRule.model_validate(_table(row, "rule")),
         simplified=None
@@ -359,10 +349,6 @@ def _table(row: Row, column: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise ValueError(f"{column}: must be a table")
     return table
-
-
-def _is_list_of_tables(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(part, dict) for part in value)
 
 
 def whole(row: Row, column: str) -> int:

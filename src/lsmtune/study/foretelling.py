@@ -153,7 +153,7 @@ def foretelling(
         return None
     if not UNMODELLED_KNOBS.isdisjoint(knob.name for knob in space.knobs):
         return None
-    if machine is not None and machine.rocksdb not in (None, space.version):
+    if machine is not None and machine.rocksdb != space.version:
         machine = None
     constants = None if machine is None else machine.constants
     simulated = Simulated(spec, space, constants, running)

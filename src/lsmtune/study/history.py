@@ -5,12 +5,8 @@ from dataclasses import replace
 from math import log, sqrt
 from statistics import fmean
 
-from pydantic import TypeAdapter, ValidationError
-
-from lsmtune.errors import UserError
 from lsmtune.host_levels import HostLevels
 from lsmtune.knobs.types import Config
-from lsmtune.limits import Limit
 from lsmtune.objective import Metrics, Objective, median_metrics
 from lsmtune.optimizers.base import Observation
 from lsmtune.rehearsal import Rehearsal
@@ -40,25 +36,14 @@ from lsmtune.study.ranking import (
     without_outdone,
 )
 from lsmtune.study.standing import Standing, standings
-from lsmtune.tables import problem_text
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import LimitCheck, Pair, Verdict
-
-_LIMITS = TypeAdapter(tuple[Limit, ...])
 
 
 def study_objective(stored: StoredStudy, spec: StudySettings) -> Objective:
     """Return the objective of a study with the limits that it is judged by."""
     most_pairs = max(spec.pairs, spec.max_pairs)
-    return replace(spec.parsed_objective, limits=_limits(stored), most_pairs=most_pairs)
-
-
-def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
-    try:
-        return _LIMITS.validate_python(stored.constraints)
-    except ValidationError as error:
-        problem = problem_text(dict(error.errors()[0]), None)
-        raise UserError(f"limits of study {stored.name!r}: {problem}") from error
+    return replace(spec.parsed_objective, limits=stored.limits, most_pairs=most_pairs)
 
 
 class History:

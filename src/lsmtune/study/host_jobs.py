@@ -154,11 +154,12 @@ def lost_run(row: OpenRun, reason: str) -> LostRun:
 
 def other_engine(study: StoredStudy, found: HostResult, host: str) -> str | None:
     """Return how the RocksDB of a host differs from that of the study; None if it does not."""
-    version = study.engine.get("version") if has_versions(study.engine_name) else None
-    origin, measured = study.origin, found.result.measurement
-    if measured is not None and measured.engine_version in study.libraries:
+    engine, measured = study.engine, found.result.measurement
+    version = engine.version if has_versions(study.engine_name) else None
+    origin = engine.origin
+    if measured is not None and measured.engine_version in engine.libraries:
         # An experiment can compare versions.
-        version, origin = measured.engine_version, study.libraries[measured.engine_version]
+        version, origin = measured.engine_version, engine.libraries[measured.engine_version]
     return differing_engine(version, None if origin is None else origin.sha256, found, host)
 
 

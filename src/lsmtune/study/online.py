@@ -303,7 +303,7 @@ def _measurement(study: Session, step: Step) -> Measurement:
         metrics=median_metrics([dict(window.metrics) for window in step.windows.during]),
         levels=(),
         stalls={},
-        engine_version=str(study.stored.engine["version"]),
+        engine_version=study.stored.engine.version,
         assertions_enabled=False,
         as_run={},
     )

@@ -36,7 +36,7 @@ from lsmtune.spec import Ground, StudySettings
 from lsmtune.spec_measure import with_fitting_measure
 from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
-from lsmtune.store.records import NewTrial, StoredStudy
+from lsmtune.store.records import EngineRecord, NewTrial, StoredStudy, StudyHost
 from lsmtune.study.earlier import check_earlier
 from lsmtune.study.online import check_objective
 from lsmtune.study.same_system import check_same_system, foreign_engine
@@ -72,22 +72,19 @@ class Prepared:
         return self.spaces.ground
 
     @property
-    def engine_record(self) -> dict[str, object]:
+    def engine_record(self) -> EngineRecord:
         """The facts of the engine, and the baseline, as they are stored."""
         facts = self.facts
-        return {
-            "version": facts.version,
-            "program": facts.program,
-            "assertions_enabled": facts.assertions_enabled,
-            "origin": facts.origin and facts.origin.model_dump(),
-            "versions": {
-                version: one.origin.model_dump()
-                for version, one in facts.versions.items()
-                if one.origin is not None
-            },
-            "base": self.ground.base.model_dump(mode="json"),
-            **({} if (kept := foreign_engine(self.spec.engine)) is None else {"described": kept}),
-        }
+        found = {version: one.origin for version, one in facts.versions.items()}
+        return EngineRecord(
+            version=facts.version,
+            program=facts.program,
+            assertions_enabled=facts.assertions_enabled,
+            origin=facts.origin,
+            versions={version: one for version, one in found.items() if one is not None},
+            base=self.ground.base,
+            described=foreign_engine(self.spec.engine),
+        )
 
 
 def prepare(
@@ -257,8 +254,8 @@ def _create(home: Home, prepared: Prepared) -> StoredStudy:
         spec.name,
         spec.model_dump(mode="json"),
         prepared.engine_record,
-        {**asdict(describe_host()), "storage": asdict(describe_storage(home.path))},
-        [asdict(limit) for limit in limits],
+        StudyHost(**asdict(describe_host()), storage=describe_storage(home.path)),
+        limits,
         rule=rule,
     )
 

@@ -50,7 +50,7 @@ def read_history(
 def stored_spaces(stored: StoredStudy, spec: StudySettings) -> KnobSpaces:
     """Return the knob spaces of a stored study on this host."""
     files = describe_host().max_open_files
-    return KnobSpaces(spec, Ground(study_catalogue(spec), stored.base, files, stored.rule))
+    return KnobSpaces(spec, Ground(study_catalogue(spec), stored.engine.base, files, stored.rule))
 
 
 def study_catalogue(spec: StudySettings) -> Catalogue:

@@ -8,7 +8,7 @@ from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import Argument, UserError
 from lsmtune.spec import StudySettings
-from lsmtune.store.records import StoredStudy
+from lsmtune.store.records import StoredStudy, StudyHost
 from lsmtune.system.host import HostFacts, StorageFacts
 from lsmtune.units import format_bytes
 
@@ -43,7 +43,7 @@ def check_same_system(
     """Raise UserError if the engine or the host is not that of the stored runs.
 
     Runs of different systems cannot be compared. A new kernel or host name is allowed. A fact
-    that the study did not store is not compared.
+    that one of the systems does not tell is not compared.
     """
     changes = [
         f"{name} was {then} and is now {now}"
@@ -60,8 +60,8 @@ def check_same_system(
 
 def system_notes(stored: StoredStudy, spec: StudySettings, host: HostFacts) -> Iterator[str]:
     """Yield what changed on the system without making runs incomparable: its kernel."""
-    before = stored.host.get("kernel")
-    if ENGINES[spec.engine].runs_here and before is not None and before != host.kernel:
+    before = stored.host.kernel
+    if ENGINES[spec.engine].runs_here and before != host.kernel:
         yield f"the kernel was {before} when the study began and is now {host.kernel}"
 
 
@@ -74,39 +74,40 @@ def _differing(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the facts that differ: name, stored value, value now."""
     before = stored.engine
-    if before.get("version") not in (None, facts.version):
-        yield f"the version of {spec.engine}", str(before["version"]), facts.version
-    if before.get("assertions_enabled") not in (None, facts.assertions_enabled):
+    if before.version != facts.version:
+        yield f"the version of {spec.engine}", before.version, facts.version
+    if before.assertions_enabled != facts.assertions_enabled:
         builds = {True: "with assertions", False: "without assertions"}
-        then, now = builds[before["assertions_enabled"]], builds[facts.assertions_enabled]
+        then, now = builds[before.assertions_enabled], builds[facts.assertions_enabled]
         yield f"the build of {spec.engine}", then, now
-    yield from _other_engine(stored, spec)
-    origin = stored.origin
+    yield from _other_engine(before.described, spec)
+    origin = before.origin
     if origin is not None and facts.origin is not None and origin.sha256 != facts.origin.sha256:
         yield f"the library of {spec.engine}", origin.text, facts.origin.text
     for version, one in facts.versions.items():
-        kept = stored.libraries.get(version)
+        kept = before.libraries.get(version)
         if version == facts.version or kept is None or one.origin is None:
             continue
         if kept.sha256 != one.origin.sha256:
             yield f"the library of {spec.engine} {version}", kept.text, one.origin.text
-    codecs = (before.get("base") or {}).get("codecs")
-    if codecs is not None and facts.codecs is not None and sorted(codecs) != sorted(facts.codecs):
-        then, now = (", ".join(sorted(names)) for names in (codecs, facts.codecs))
-        yield f"the compression codecs of {spec.engine}", then, now
-    if not ENGINES[spec.engine].runs_here:
-        return
-    yield from _other_host(stored.host, host)
-    device = stored.host.get("storage") or {}
-    for key, name in (("fs_type", "the file system"), ("rotational", "the kind of device")):
-        earlier, here = device.get(key), asdict(storage).get(key)
-        if earlier is not None and here is not None and earlier != here:
-            yield name, _device(key, earlier), _device(key, here)
+    codecs = (None if names is None else ", ".join(sorted(names))
+              for names in (before.base.codecs, facts.codecs))  # fmt: skip
+    yield from _changed(f"the compression codecs of {spec.engine}", *codecs)
+    if ENGINES[spec.engine].runs_here:
+        yield from _other_host(stored.host, host, storage)
 
 
-def _other_engine(stored: StoredStudy, spec: StudySettings) -> Iterator[tuple[str, str, str]]:
+def _changed(name: str, then: str | None, now: str | None) -> Iterator[tuple[str, str, str]]:
+    """Yield a fact that differs; one that a system does not tell is not compared."""
+    if then is not None and now is not None and then != now:
+        yield name, then, now
+
+
+def _other_engine(
+    then: Mapping[str, Any] | None, spec: StudySettings
+) -> Iterator[tuple[str, str, str]]:
     """Yield the knobs and metrics that an engine of another package or program has changed."""
-    then, now = stored.engine.get("described"), foreign_engine(spec.engine)
+    now = foreign_engine(spec.engine)
     if then is None or now is None:
         return
     for key, word in (("knobs", "knob"), ("metrics", "metric")):
@@ -131,20 +132,15 @@ def _part(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> str
     return ", ".join(f"{key} {value}" for key, value in differing.items()) or "there"
 
 
-def _other_host(before: Mapping[str, Any], host: HostFacts) -> Iterator[tuple[str, str, str]]:
-    then, now = before.get("cpu_model"), host.cpu_model
-    if then is not None and now is not None and then != now:
-        yield "the CPU", str(then), now
-    cores = before.get("usable_cpus", before.get("logical_cpus"))
-    here = host.usable_cpus if "usable_cpus" in before else host.logical_cpus
-    if cores is not None and cores != here:
-        yield "the number of usable cores", str(cores), str(here)
-    memory = before.get("memory_bytes")
-    if memory is not None and abs(host.memory_bytes - memory) > _MEMORY_TOLERANCE * memory:
+def _other_host(
+    before: StudyHost, host: HostFacts, storage: StorageFacts
+) -> Iterator[tuple[str, str, str]]:
+    yield from _changed("the CPU", before.cpu_model, host.cpu_model)
+    cores = str(before.usable_cpus), str(host.usable_cpus)
+    yield from _changed("the number of usable cores", *cores)
+    memory = before.memory_bytes
+    if abs(host.memory_bytes - memory) > _MEMORY_TOLERANCE * memory:
         yield "the memory", format_bytes(memory), format_bytes(host.memory_bytes)
-
-
-def _device(key: str, value: Any) -> str:
-    if key == "fs_type":
-        return str(value)
-    return "a rotating disk" if value else "an SSD"
+    disk, kinds = before.storage, {True: "a rotating disk", False: "an SSD", None: None}
+    yield from _changed("the file system", disk.fs_type, storage.fs_type)
+    yield from _changed("the kind of device", kinds[disk.rotational], kinds[storage.rotational])

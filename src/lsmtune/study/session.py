@@ -53,7 +53,7 @@ class Session:
 
         With `hosts`, runs go to them, and `tell` gets what the study waits for.
         """
-        base = stored.base
+        base = stored.engine.base
         self.home = home
         self.stored = stored
         self.spec = spaces.spec

@@ -31,7 +31,9 @@ Judge = Callable[[Config], Observation]
 Landscape = Callable[[KnobSpace], Judge]
 
 
-def make_space(knobs: str = "core-0.2", memory: float = 1, open_files: int = 1024) -> KnobSpace:
+def make_space(
+    knobs: str = "jin2022,compaction_style", memory: float = 1, open_files: int = 1024
+) -> KnobSpace:
     """A space on RocksDB's defaults at 1/64, with advice, as studies have it."""
     base = CATALOGUE.defaults(1 / 64) | {"cache_size": CACHE.default}
     chosen = tuple(

@@ -59,7 +59,7 @@ class Mix(BaseModel):
     get: float = Field(default=0.0, ge=0, le=1, description=MIX_KEYS["get"])
     put: float = Field(default=0.0, ge=0, le=1, description=MIX_KEYS["put"])
     scan: float = Field(default=0.0, ge=0, le=1, description=MIX_KEYS["scan"])
-    # Not in the JSON of studies without it, which older versions have stored.
+    # Not in the JSON if it is 0: names of studies follow from that JSON.
     get_missing: float = Field(
         default=0.0, ge=0, le=1, exclude_if=_is_zero, description=MIX_KEYS["get_missing"]
     )
@@ -118,7 +118,6 @@ class Workload(BaseModel):
     )
     mix: Mix | None = Field(default=None, description=WORKLOAD_KEYS["mix"])
     skew: float | None = Field(default=None, gt=0, le=100, description=WORKLOAD_KEYS["skew"])
-    # Not in the JSON of studies without it, which older versions have stored.
     write_skew: float | None = Field(
         default=None, gt=0, le=100, exclude_if=_is_none, description=WORKLOAD_KEYS["write_skew"]
     )
@@ -129,7 +128,6 @@ class Workload(BaseModel):
     )
     families: bool | None = Field(default=None, description=WORKLOAD_KEYS["families"])
     tables: int | None = Field(default=None, ge=1, le=1000, description=WORKLOAD_KEYS["tables"])
-    # Not in the JSON of studies without it, which older versions have stored.
     transactions_s: int | None = Field(
         default=None, ge=1, le=10**7, exclude_if=_is_none,
         description=WORKLOAD_KEYS["transactions_s"],

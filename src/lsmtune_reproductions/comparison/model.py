@@ -13,7 +13,7 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.models import Fitted, fitted_model
-from lsmtune.limits import LATENCIES_BEFORE, known_limits
+from lsmtune.limits import LATENCIES_OF_COUNTS, known_limits
 from lsmtune.objective import Metrics, Objective, median_metrics, run_noise
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.points import Points
@@ -98,7 +98,7 @@ def modelled(
             f"{', '.join(sorted(known))}"
         )
     # Filters can avoid all lookups for missing keys. The model has no zeros.
-    zero_counts = {n for n in LATENCIES_BEFORE if any(run.get(n) == 0 for run in runs)}
+    zero_counts = {n for n in LATENCIES_OF_COUNTS if any(run.get(n) == 0 for run in runs)}
     asked = replace(objective, limits=known_limits(objective.limits, known - zero_counts))
     names = dict.fromkeys([*asked.metrics, *(limit.metric for limit in asked.limits)])
     if zero := [name for name in names if any(metrics[name] <= 0 for metrics in runs)]:

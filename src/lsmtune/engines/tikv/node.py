@@ -108,7 +108,7 @@ class Node:
         """Undo what an lsmtune has left that did not come to give TiKV back."""
         left = self._marker.read()
         if left is None:
-            # An older lsmtune has left the file alone, and no marker.
+            # The marker may be of another user, or on another machine that has this file.
             if self._file is not None and self._file.put_back():
                 self._restart()
                 self._tell_of_edit()

@@ -12,7 +12,6 @@ from lsmtune.learning.factorial import Contrast, FactorEffect
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.text.metric_words import Ratio, metric_value
 from lsmtune.stats import Interval
-from lsmtune.store.records import machine_text
 from lsmtune.units import format_bytes, format_duration
 from lsmtune.workloads import Workload
 
@@ -175,7 +174,7 @@ def head_lines(swept: Swept, view: StudyView) -> Iterator[str]:
     failed = f", {swept.failed} failed" if swept.failed else ""
     yield f"{swept.name}: {swept.runs} runs, {swept.blocks} repeats{failed}"
     yield f"workload: {workload_size(view.workload)}, scale {view.scale}"
-    yield f"machine: {machine_text(view.host)}"
+    yield f"machine: {view.host.text}"
     if swept.hosts:
         yield f"hosts: {', '.join(swept.hosts)}"
     if swept.libraries:

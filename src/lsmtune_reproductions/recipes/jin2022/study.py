@@ -167,8 +167,7 @@ def run(plan: Plan, home: Home, opener: Opener) -> Results:
     first = plan.search("published", plan.seeds[0])
     searches.append(_search(first, "published", home, opener))
     stored = home.study(str(first.study))
-    version = str(stored.engine["version"])
-    return Results(plan, screenings, tuple(searches), version, stored.machine)
+    return Results(plan, screenings, tuple(searches), stored.engine.version, stored.host.text)
 
 
 def _screening(plan: Plan, mode: Mode, home: Home, opener: Opener) -> Screening:

@@ -49,7 +49,6 @@ def load_output(
         assertions_enabled=assertions_enabled,
         log=log,
         database=part.database,
-        # Reports of older versions of lsmtune do not have it.
         table_readers_bytes=report.get("table_readers_bytes"),
     )
 
@@ -74,16 +73,14 @@ def _counted(report: Event) -> str:
 def probe_output(status: ExitStatus, events: Sequence[Event], part: Part) -> ProbeOutput:
     """Return the results of the read probe."""
     reports = [parse_statistics(text) for text in _statistics(events)]
-    if not reports:
-        raise TrialFailedError(Status.UNREADABLE, "the driver printed no event report")
-    names = (GETS, MISSING, SCANS)
-    blocks: Sequence[int | None] = [None] * len(names)
-    if len(reports) == len(names):  # older versions of lsmtune requested one report in the end
-        total = [data_block_lookups(report) for report in reports]
-        blocks = [now - before for before, now in pairwise([0, *total])]
+    if len(reports) != len(names := (GETS, MISSING, SCANS)):
+        raise TrialFailedError(
+            Status.UNREADABLE, f"the driver printed {len(reports)} of {len(names)} events report"
+        )
+    total = [data_block_lookups(report) for report in reports]
     gets, missing, scans = (
-        replace(result_of(one(events, "run", name), part), data_blocks=count)
-        for name, count in zip(names, blocks, strict=True)
+        replace(result_of(one(events, "run", name), part), data_blocks=now - before)
+        for name, (before, now) in zip(names, pairwise([0, *total]), strict=True)
     )
     return ProbeOutput(status, gets, missing, scans, reports[-1])
 
