@@ -80,11 +80,18 @@ MACHINE = re.compile(
 COMMANDS_IMPORT = ("__version__", "api", "cli", "errors", "progress", "report.text", "units")
 """What the command line may import of lsmtune: `api` works, the texts put records into words."""
 
-LINES: dict[str, int] = {}
+LINES: dict[str, int] = {
+    "analysis": 11736, "api": 5430, "cli": 3451, "engines": 12429, "entries": 287, "errors": 171,
+    "hosts": 2088, "knobs": 4818, "learning": 1303, "metrics": 6328, "optimizers": 1776,
+    "progress": 89, "public": 85, "reading": 122, "records": 3649, "report": 8504,
+    "simulator": 559, "stats": 138, "store": 1227, "study": 5586, "study_keys": 206,
+    "system": 2303, "testing": 759, "units": 95, "workloads": 1663,
+}  # fmt: skip
 """The most lines of each room. A commit may lower a number, and raises one only by lowering another
 by as much.
 """
-LINES_IN_ALL = 0
+LINES_IN_ALL = 74802
+LINES_BESIDE = 5278
 SPARE_LINES = 100
 """A number falls with the room: it is at most this much above the lines that the room has."""
 
@@ -284,10 +291,11 @@ def texts_with_pages(root: Path) -> Iterator[str]:
 
 
 def over_budget(root: Path) -> Iterator[str]:
-    """Rooms with more lines than their number."""
-    for room, lines in sorted(lines_of_rooms(root).items()):
-        if lines > LINES.get(room, 0):
-            yield f"{room} has {lines} lines, and {LINES.get(room, 0)} are allowed"
+    """Rooms with more lines than their number, each by one of its files."""
+    names = {module.room: module.name for module in modules(root)}
+    for room, lines in lines_of_rooms(root).items():
+        if lines > (most := LINES.get(room, 0)):
+            yield f"{names.get(room, room)}: {room} has {lines} lines, and {most} are allowed"
 
 
 def lines_of_rooms(root: Path) -> Counter[str]:
@@ -492,6 +500,7 @@ def test_the_budget_falls_with_the_lines() -> None:
     spare = {room: most - lines[room] for room, most in LINES.items()}
     assert {room: n for room, n in spare.items() if n > SPARE_LINES} == {}
     assert sum(LINES.values()) <= LINES_IN_ALL
+    assert sum(len(module.text.splitlines()) for module in modules(BESIDE)) <= LINES_BESIDE
 
 
 def plant(root: Path, files: dict[str, str]) -> Path:

@@ -176,17 +176,15 @@ def test_a_metric_with_a_formula_follows_from_what_the_function_returns(tmp_path
     assert found["best"]["metrics"]["waste"] < 1
 
 
-def test_a_study_of_a_function_is_shown_by_another_process(
+def test_a_study_of_a_function_is_read_in_its_program(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tuned(tmp_path, of_function(), objective="pause_ms")
-    capsys.readouterr()
     del ENGINES["mine"]
-    for command in (["show", "s", "--json"], ["trials", "s", "--json"], ["export", "s"]):
-        assert run([*command, "--home", str(tmp_path)]) == 0
-    assert "pause_ms" in capsys.readouterr().out
-    assert run(["tune", "--study", "s", "--trials", "9", "--home", str(tmp_path)]) == 2
-    assert "'mine'" in capsys.readouterr().err
+    for command in (["show", "s"], ["export", "s"], ["tune", "--study", "s", "--trials", "9"]):
+        capsys.readouterr()
+        assert run([*command, "--home", str(tmp_path)]) == 2
+        assert "'mine'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

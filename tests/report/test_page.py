@@ -20,6 +20,7 @@ from sample import (
     window_view,
 )
 
+from fakes.facts import HOST
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.study_view import Change, StudyView
 from lsmtune.report.overview_page import render_overview
@@ -142,8 +143,8 @@ def test_texts_of_the_study_cannot_become_markup() -> None:
     cut = replace(CUT, reason=evil, bound=(1.3, 1.2))
     front = tuple(replace(found, changes=evil_change) for found in pareto_view().front)
     hostile = study_view(
-        name=evil, host={evil: evil}, optimizer=evil, trials=(failed, cut), front=front,
-        objective=pareto_view().objective, best_trial=front[0],
+        name=evil, host=replace(HOST, cpu_model=evil), optimizer=evil, trials=(failed, cut),
+        front=front, objective=pareto_view().objective, best_trial=front[0],
     )  # fmt: skip
     pages = [render_page(hostile), render_overview([hostile, study_view()])]
     page = without_library("".join(pages))

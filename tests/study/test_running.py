@@ -230,7 +230,7 @@ def test_a_verification_at_another_rate_stands_beside(home: Home) -> None:
         assert set(rates(study.history.runs_of_verification(first))) == {500.0}
     claim = claim_of(read_study(home, "s"))
     assert claim.gain
-    assert [(other.rate, other.status) for other in claim.others] == [(500.0, "no gain")]
+    assert [(other.rate, other.verdict.claim) for other in claim.others] == [(500.0, "no gain")]
     assert claim.view.shown_pace is not None
     assert claim.view.shown_pace.ops_s == HALF
 
