@@ -119,19 +119,19 @@ def test_a_rate_that_is_kept_is_not_behind_and_an_impossible_one_is(do: Do) -> N
 
 
 def test_a_stall_is_seen_by_response_times_alone(plan: Plan, tmp_path: Path) -> None:
-    given = plan(window(paced("put", 500), seconds=2.5))
+    given = plan(window(paced("put", 500), seconds=3))
     with talk(given, tmp_path) as talking:
         talking.hear("second")
         os.kill(talking.process.pid, signal.SIGSTOP)
-        time.sleep(0.5)
+        time.sleep(1)
         os.kill(talking.process.pid, signal.SIGCONT)
         puts = talking.hear("run")["operations"]["put"]
-    # A fifth of the operations was due while the driver stood still.
+    # A third of the operations was due while the driver stood still.
     stalled = puts["response"]["p999_us"]
-    assert stalled > 0.4e6
+    assert stalled > 0.8e6
     assert puts["response"]["p50_us"] < stalled / 3
     assert puts["p50_us"] < stalled / 10
-    assert 500 <= puts["count"] <= 1251
+    assert 500 <= puts["count"] <= 1501
 
 
 def test_blocks_are_those_of_each_kind_of_read(do: Do) -> None:

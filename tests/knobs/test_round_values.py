@@ -69,7 +69,7 @@ def not_round(space: KnobSpace, scale: float, config: dict[str, Value]) -> dict[
 def test_a_search_draws_round_values(preset: str, scale: str) -> None:
     space = knob_space(StudySettings(knobs=preset, scale=scale), ground())
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(20):
         config = space.sample(rng)
         for drawn in (config, space.neighbour(config, rng)):
             assert not not_round(space, float(Fraction(scale)), dict(drawn))

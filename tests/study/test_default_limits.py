@@ -51,12 +51,14 @@ def measured_once(spec: StudySettings, folder: Path) -> ScriptedEngine:
     return ScriptedEngine(lambda _: result, spec.engine)
 
 
+@pytest.mark.slow
 @pytest.mark.db_bench
 def test_default_limits_on_db_bench_are_measured(home: Home, tmp_path: Path) -> None:
     spec = made(program="db_bench")
     check_verified(home, spec, measured_once(spec, tmp_path))
 
 
+@pytest.mark.slow
 def test_default_limits_on_a_library_are_measured(
     home: Home, tmp_path: Path, installed: Path
 ) -> None:

