@@ -15,8 +15,7 @@ from lsmtune.errors import LsmtuneError, Message, UserError
 
 if TYPE_CHECKING:
     from lsmtune.api.export import Written
-    from lsmtune.api.observer import StudySettings
-    from lsmtune.api.resolve import Resolved
+    from lsmtune.api.resolve import Resolved, StudySettings
 
 _STANDARD_OUTPUT = 1
 """The number of the file descriptor."""
