@@ -177,6 +177,16 @@ def test_a_damaged_row_is_one_clear_error(
     assert not Path("page.html").exists()
 
 
+@pytest.mark.parametrize("statement", [one for one, value in DAMAGE if value in ("7", "3", "[]")])
+def test_a_damaged_study_is_listed(
+    home: Path, statement: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(home, statement, "7")
+    assert run(["studies", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["study"], row["result"]) == ("s", "cannot be read")
+
+
 def test_a_number_of_a_trial_that_is_too_large_is_one_clear_error(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

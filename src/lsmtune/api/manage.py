@@ -15,13 +15,17 @@ from lsmtune.store.records import StoredStudy
 from lsmtune.system.lock import is_locked, study_lock
 from lsmtune.tables import study_name
 
-_UNREADABLE = "cannot be read"
+_UNREADABLE: dict[str, Any] = {
+    "study": "", "kind": "", "workload": "", "engine": "", "objective": [],
+    "result": "cannot be read", "value": None, "runs": 0, "state": "", "started": "",
+}  # fmt: skip
+"""The row of a study that cannot be read: it hides no other study."""
 
 
 def studies(home_path: Path) -> list[dict[str, Any]]:
     """Return a JSON object per study of a home, oldest first."""
     with Home(home_path, create=False) as home:
-        return [_row(home, home.study(name)) for name in home.study_names()]
+        return [_row(home, name) for name in home.study_names()]
 
 
 def rename(home_path: Path, name: str, new: str) -> None:
@@ -80,11 +84,18 @@ def _refuse_followers(home: Home, name: str) -> None:
             )
 
 
-def _row(home: Home, study: StoredStudy) -> dict[str, Any]:
+def _row(home: Home, name: str) -> dict[str, Any]:
+    try:
+        study = home.study(name)
+    except UserError:
+        return {**_UNREADABLE, "study": name}
     try:
         spec = study.settings
-    except UserError:
-        return _unreadable(home, study)
+    except UserError:  # the package of its engine is not installed
+        return {
+            **_UNREADABLE, "study": name, "engine": study.engine_name,
+            "runs": home.count_runs(study), "started": study.created_at,
+        }  # fmt: skip
     result, value = _result(home, study)
     return {
         "study": study.name,
@@ -100,32 +111,12 @@ def _row(home: Home, study: StoredStudy) -> dict[str, Any]:
     }
 
 
-def _unreadable(home: Home, study: StoredStudy) -> dict[str, Any]:
-    """Return the row of a study whose settings cannot be read, as without the engine's package."""
-    load, objective = study.spec.get("workload"), study.spec.get("objective")
-    return {
-        "study": study.name,
-        "kind": "",
-        "workload": str(load.get("name")) if isinstance(load, dict) else "",
-        "engine": study.engine_name,
-        "objective": list(map(str, objective)) if isinstance(objective, list) else [],
-        "result": _UNREADABLE,
-        "value": None,
-        "runs": home.count_runs(study),
-        "state": "running" if is_locked(home.lock_path(study.name)) else "",
-        "started": study.created_at,
-    }
-
-
 def _result(home: Home, study: StoredStudy) -> tuple[str, float | None]:
-    """Return the claim of a study and the objective of its winner, if it has one.
-
-    A study that cannot be read does not hide the others; `lsmtune show` says what is wrong.
-    """
+    """Return the claim of a study and the objective of its winner, if it has one."""
     try:
         claim = claim_of(read_study(home, study.name))
     except UserError:
-        return _UNREADABLE, None
+        return _UNREADABLE["result"], None
     return claim.status, claim.value
 
 
