@@ -1,11 +1,14 @@
 """The home folder: the database, the evidence, the locks and the work directories."""
 
 import errno
+import gzip
 import json
 import os
+import shutil
 import sqlite3
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +28,6 @@ from lsmtune.store.database import (
     open_to_write,
     reason_of,
 )
-from lsmtune.store.evidence import keep_files, kept_files, read_kept
 from lsmtune.store.open_runs import ADD, ADD_LOST, LostRun, OpenRun, lost_run_of, open_run_of
 from lsmtune.store.records import (
     EngineRecord,
@@ -42,13 +44,17 @@ from lsmtune.store.records import (
     verification_of,
     whole,
 )
-from lsmtune.system.links import refuse_links
+from lsmtune.system.links import refuse_link, refuse_links
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
 from lsmtune.system.write import remove_folder
 from lsmtune.workloads import Workload
 
 MACHINE = "machine.json"
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+
+_ZIPPED = ".gz"
+_ZIPPED_LEVEL = 1
+"""Fast: the time between two trials counts, and logs shrink well at any level."""
 
 
 class Home:
@@ -428,3 +434,36 @@ class Home:
                 (study.id,),
             ).fetchone()
             return whole(row, "number")
+
+
+def keep_files(folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> None:
+    """Write what the engine was given, and copies of the files, into the folder."""
+    (folder / "spec.json").write_text(trial.spec.model_dump_json(indent=1))
+    for name, path in files.items():
+        if path.suffix == _ZIPPED:
+            shutil.copyfile(path, folder / f"{name}{_ZIPPED}")
+            continue
+        with (
+            path.open("rb") as source,
+            closing(gzip.open(folder / f"{name}{_ZIPPED}", "wb", _ZIPPED_LEVEL)) as target,
+        ):
+            shutil.copyfileobj(source, target)
+
+
+def read_kept(folder: Path, name: str) -> str | None:
+    """Return the text of a kept file, or None; UserError if it is damaged or a link."""
+    path = folder / f"{name}{_ZIPPED}"
+    for place in (folder, path):
+        refuse_link(place)
+    if not path.is_file():
+        return None
+    try:
+        with gzip.open(path, "rt", errors="replace") as file:
+            return file.read()
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UserError(f"{path}: the file is damaged: {error}") from error
+
+
+def kept_files(folder: Path) -> dict[str, Path]:
+    """Return the kept files by their names; each is compressed."""
+    return {path.name.removesuffix(_ZIPPED): path for path in folder.glob(f"*{_ZIPPED}")}
