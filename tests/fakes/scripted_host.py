@@ -17,9 +17,9 @@ from lsmtune.hosts import this_host
 from lsmtune.hosts.address import Address, check_safe, parse_address
 from lsmtune.hosts.certificates import security
 from lsmtune.hosts.extra import silence_dask
-from lsmtune.hosts.outbox import Outbox
 from lsmtune.hosts.scheduler import run_scheduler
 from lsmtune.hosts.task import HostResult
+from lsmtune.hosts.this_host import Outbox
 from lsmtune.hosts.worker import run_worker
 from lsmtune.system.cancelling import check_cancelled
 from lsmtune.system.host import describe_host

@@ -11,9 +11,8 @@ import pytest
 from fakes.host_processes import STUDY, host_task
 from lsmtune.engines.base import Engine, Outcome, Places, Watch
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.hosts.outbox import Outbox
 from lsmtune.hosts.task import HostResult, HostTask
-from lsmtune.hosts.this_host import ThisHost, this_host
+from lsmtune.hosts.this_host import Outbox, ThisHost, this_host
 from lsmtune.system.cancelling import check_cancelled
 from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Base, TrialResult, TrialSpec

@@ -10,9 +10,8 @@ from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.study.larger import VerificationPlan, verification_plan, workload_at
 from lsmtune.study.search import run_search
-from lsmtune.study.verify import verify
+from lsmtune.study.verify import VerificationPlan, verification_plan, verify, workload_at
 from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import Role, TrialResult, TrialSpec
 

@@ -16,8 +16,7 @@ from lsmtune.report.text.baseline_text import measured_lines
 from lsmtune.spec import StudySettings
 from lsmtune.stats import half_width
 from lsmtune.store.home import Home
-from lsmtune.study.baselines import measure_baseline
-from lsmtune.study.noise_floor import Floor, noise_floor
+from lsmtune.study.baselines import Floor, measure_baseline, noise_floor
 from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
 

@@ -30,10 +30,9 @@ from lsmtune.spec import StudySettings, make_spec
 from lsmtune.spec_measure import without_effect
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.study.larger import workload_at
 from lsmtune.study.search import run_search
 from lsmtune.study.session import Session
-from lsmtune.study.verify import verify
+from lsmtune.study.verify import verify, workload_at
 from lsmtune.testing.scripted import Script, ScriptedEngine, measured
 from lsmtune.trials import Base, Role, Running, TrialResult, TrialSpec
 

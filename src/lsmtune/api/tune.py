@@ -26,9 +26,8 @@ from lsmtune.spec import StudySettings
 from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
-from lsmtune.study.baselines import measure_baseline
+from lsmtune.study.baselines import measure_baseline, noise_floor
 from lsmtune.study.enough_data import study_must_flush
-from lsmtune.study.noise_floor import noise_floor
 from lsmtune.study.opening import Prepared, open_session, prepare
 from lsmtune.study.rehearse import verify_deployable
 from lsmtune.study.same_system import system_notes

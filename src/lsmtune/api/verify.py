@@ -17,11 +17,10 @@ from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.study.host_checks import check_space, remark_busy
-from lsmtune.study.larger import SPARE, VerificationPlan, verification_plan, workload_at
 from lsmtune.study.opening import Prepared, open_session, prepare
 from lsmtune.study.rehearse import rehearse
 from lsmtune.study.session import Session
-from lsmtune.study.verify import chosen
+from lsmtune.study.verify import SPARE, VerificationPlan, chosen, verification_plan, workload_at
 from lsmtune.study.verify import verify as run_verification
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes, format_duration, parse_rate, parse_scale

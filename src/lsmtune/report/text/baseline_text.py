@@ -9,7 +9,7 @@ from lsmtune.report.text.memory_text import assumed_cache_text
 from lsmtune.report.text.words import number, quantity
 from lsmtune.spaces import KnobSpaces, assumed_cache_bytes, catalogue_in
 from lsmtune.spec_defaults import BYTES_PER_SYNC
-from lsmtune.study.noise_floor import Floor
+from lsmtune.study.baselines import Floor
 from lsmtune.trials import Base
 
 _SEE = "`lsmtune tune --verbose` lists values and reasons"
