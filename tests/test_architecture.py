@@ -43,13 +43,13 @@ FLOORS: dict[str, int] = {
 ROOM_OF_MODULE = {
     "__init__": "public", "errors": "errors", "units": "units", "stats": "stats",
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
-    "spec_defaults": "records", "spec_measure": "records", "rescale": "records",
+    "spec_defaults": "records",
     "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
-    "rule": "records", "simplified": "records", "rehearsal": "records", "pruning": "records",
-    "study_keys": "study_keys", "host_levels": "records", "own_tables": "records",
+    "rehearsal": "records", "pruning": "records",
+    "study_keys": "study_keys", "host_levels": "records",
     "entries": "entries", "engine_traits": "records",
-    "store_rehearsal": "records", "progress": "progress",
+    "progress": "progress",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
 
@@ -620,7 +620,7 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
         *cases(
             naming_engines,
             [
-                ("rule.py", "if engine != 'tikv':\n    pass", "rule.py:1 names the engine tikv"),
+                ("verdict.py", "if engine != 'tikv':\n    pass", "verdict.py:1 names the engine tikv"),
                 ("api/a.py", "x = engine in ('rocksdb', DRIVER)", "a.py:1 names"),
                 ("api/a.py", "E = 'tikv'\nx = y.engine == E", "a.py:2 names the engine tikv"),
                 ("api/a.py", "x = y != DEFAULT_ENGINE", "a.py:1 names"),

@@ -13,8 +13,6 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.full_size import SHARD_BITS
 from lsmtune.knobs.memory import memory
 from lsmtune.knobs.types import Settings, Value
-from lsmtune.rescale import rescaled
-from lsmtune.rule import SizeRule
 from lsmtune.spaces import (
     KnobSpaces,
     assumed_cache_bytes,
@@ -22,10 +20,11 @@ from lsmtune.spaces import (
     full_records,
     knob_space,
     new_rule,
+    rescaled,
     with_fitting_scale,
 )
 from lsmtune.spec import Ground, StudySettings, make_spec
-from lsmtune.trials import Base
+from lsmtune.trials import Base, SizeRule
 
 MIB = 1 << 20
 CATALOGUE = load("rocksdb")

@@ -19,10 +19,8 @@ from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.memory import memory_bytes
 from lsmtune.knobs.types import Settings
-from lsmtune.own_tables import all_keys
-from lsmtune.rescale import rescaled
-from lsmtune.spaces import KnobSpaces, knob_space
-from lsmtune.spec import BUDGET_KEYS, Ground, StudySettings, make_spec, read_study_file
+from lsmtune.spaces import KnobSpaces, knob_space, rescaled
+from lsmtune.spec import BUDGET_KEYS, Ground, StudySettings, all_keys, make_spec, read_study_file
 from lsmtune.tables import Online, Screen
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import MIB

@@ -31,20 +31,20 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import Measure, default_limits
 from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
-from lsmtune.own_tables import OWN_TABLE, unknown_key, with_own_table
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.rule import SizeRule
 from lsmtune.spec_defaults import (
+    USUAL_RATE,
     check_cache,
+    check_measure,
     check_measured,
     compared_versions,
     engine_problems,
+    latency_limit,
     with_defaults,
 )
-from lsmtune.spec_measure import USUAL_RATE, check_measure, latency_limit
 from lsmtune.study_keys import DEFAULT_ENGINE, STUDY_KEYS, VERSION
 from lsmtune.tables import EngineSettings, Online, Screen, problem_text, study_name
-from lsmtune.trials import Base, LatencyLimit, Protocol, Running
+from lsmtune.trials import Base, LatencyLimit, Protocol, Running, SizeRule
 from lsmtune.units import (
     VERSION_FORM,
     is_version,
@@ -73,6 +73,9 @@ LOAD_KNOBS = ("threads", "compression_ratio")
 
 MIN_PAIRS = 6
 """Minimum number of pairs of runs for a claim of a gain."""
+
+OWN_TABLE = "[engine]"
+"""Name of the engine's table while the settings are checked. Users write the engine's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,3 +441,41 @@ _TABLES: dict[tuple[int | str, ...], type[BaseModel]] = {
     ("sweep",): Sweep,
     ("online",): Online,
 }
+
+
+def all_keys() -> tuple[str, ...]:
+    """Return the keys at the top of a study file, with the tables of engines."""
+    return (*STUDY_KEYS, *own_tables())
+
+
+def unknown_key(key: str) -> str:
+    """Return the message for a key at the top of a study file that no study has."""
+    return f"{key}: {unknown_word('setting', key, all_keys())}"
+
+
+def own_tables() -> dict[str, type[EngineSettings]]:
+    """Return the classes of the tables of engines, by the name of the engine."""
+    found = {entry.name: entry.settings for entry in ENGINES.usable()}
+    return {name: one for name, one in found.items() if one is not None and one.model_fields}
+
+
+def with_own_table(given: Any) -> Any:
+    """Return the settings with the table of their engine where the model expects it.
+
+    UserError for the table of another engine.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    if OWN_TABLE in given:  # what asks the user before it starts commands does not know this name
+        raise UserError(unknown_key(OWN_TABLE))
+    engine, rest = given.get("engine"), dict(given)
+    for name in [n for n in ENGINES if n in rest and n not in STUDY_KEYS]:
+        table = rest.pop(name)
+        if not isinstance(engine, str) or engine not in ENGINES:
+            continue
+        if name != engine or ENGINES[name].settings is None:
+            raise UserError(
+                f"[{name}]: the engine {engine} does not use this table; remove the table"
+            )
+        rest[OWN_TABLE] = table
+    return rest

@@ -1,4 +1,7 @@
-"""A trial: one config measured once with one protocol, and its result."""
+"""A trial: one config measured once with one protocol, and its result.
+
+With what a study stores about its trials: the rule of their sizes, and the simplified winner.
+"""
 
 from enum import StrEnum
 from math import inf
@@ -283,3 +286,42 @@ def workload_seed(study_seed: int, purpose: Purpose, number: int = 0, round_: in
     again when they continue.
     """
     return study_seed + _FIRST[purpose] + round_ * _PER_ROUND.get(purpose, 0) + number
+
+
+class SizeRule(BaseModel):
+    """All sizes of a trial scale with the tree, and each config must be legal at full size.
+
+    `cores` are those that the deployed store may use. They bound the numbers of threads. A search
+    tries only values that a store of the baseline survives (see knobs/existing.py).
+
+    A study that repeats a published one has no rule: a block cache that is not given does not
+    scale, the memory limit applies at the scale of the trials, and numbers of threads have the
+    ranges of the catalogue. Nor has a study whose trials have full size.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    cores: int = Field(ge=1)
+
+
+class Without(BaseModel):
+    """A change that was needed, or changes that belong together, and a trial without them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    names: tuple[str, ...]
+    trial: int
+
+
+class Simplified(BaseModel):
+    """The result of a simplification, by numbers of trials.
+
+    `raw` is the winner of the search. `simple` is the first run of the config with fewer changes;
+    None if no change was taken back. `needed` are the changes that were taken back alone, and had
+    to stay. `ended_early` is the number of the study's last trial if disturbed runs ended the
+    simplification.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    raw: int
+    simple: int | None
+    needed: tuple[Without, ...] = ()
+    ended_early: int | None = None

@@ -9,11 +9,10 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config
 from lsmtune.limits import default_limits
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.rule import SizeRule
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy
-from lsmtune.trials import Base, Protocol, Role, Status, TrialResult, TrialSpec
+from lsmtune.trials import Base, Protocol, Role, SizeRule, Status, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
 WORKLOAD = Workload(name="overwrite")

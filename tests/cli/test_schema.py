@@ -17,8 +17,7 @@ from lsmtune.cli.main import app, run
 from lsmtune.engine_traits import offered_workloads
 from lsmtune.engines.tikv import settings
 from lsmtune.optimizers.registry import OPTIMIZERS
-from lsmtune.own_tables import all_keys
-from lsmtune.spec import StudySettings, make_spec
+from lsmtune.spec import StudySettings, all_keys, make_spec
 from lsmtune.study_keys import flag_help, split_default
 
 ROOT = Path(__file__).parents[2]

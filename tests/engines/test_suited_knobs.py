@@ -13,10 +13,9 @@ from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Value
 from lsmtune.report.text.plan_text import knobs_text
-from lsmtune.rule import SizeRule
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySettings, make_spec
-from lsmtune.trials import Base
+from lsmtune.trials import Base, SizeRule
 from lsmtune.workloads import Workload
 from lsmtune.workloads.records import RECORDS
 

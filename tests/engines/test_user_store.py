@@ -23,7 +23,7 @@ from lsmtune.engines.libraries.installed import (
 from lsmtune.engines.rocksdb.user_store import rehearse_store
 from lsmtune.errors import UserError
 from lsmtune.metrics.options_file import replace_options
-from lsmtune.store_rehearsal import StorePlan, StoreRehearsal
+from lsmtune.rehearsal import StorePlan, StoreRehearsal
 from lsmtune.system.workdir import create_workdir
 
 THREE = {"default": "", "logs": "merge_operator=stringappend", "blobs": "enable_blob_files=true;"

@@ -15,7 +15,6 @@ from fakes.studies import open_study
 from lsmtune.errors import LsmtuneError
 from lsmtune.hosts.commander import Hosts
 from lsmtune.hosts.connect import connect
-from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.database import DATABASE
 from lsmtune.store.home import Home
@@ -26,7 +25,7 @@ from lsmtune.study.session import Session
 from lsmtune.study.simplify import simplify_winner
 from lsmtune.study.verify import verify, verify_contenders
 from lsmtune.testing.scripted import ScriptedEngine, measured
-from lsmtune.trials import Role, Status, TrialResult, TrialSpec
+from lsmtune.trials import Role, Simplified, Status, TrialResult, TrialSpec
 
 
 def settings(**given: Any) -> StudySettings:

@@ -9,9 +9,8 @@ from fakes.host_processes import Cluster, joined
 from fakes.patience import PATIENCE_S, eventually
 from fakes.scripted_tune import settings, simplified, stored, tune, verified
 from lsmtune.hosts.commander import Hosts
-from lsmtune.simplified import Simplified
 from lsmtune.store.records import StoredTrial
-from lsmtune.trials import Role, Status
+from lsmtune.trials import Role, Simplified, Status
 
 pytestmark = pytest.mark.slow
 

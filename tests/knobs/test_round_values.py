@@ -14,11 +14,9 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.design import DesignName, design_configs
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Knob, Settings, Value
-from lsmtune.rescale import rescaled
-from lsmtune.rule import SizeRule
-from lsmtune.spaces import KnobSpaces, knob_space
+from lsmtune.spaces import KnobSpaces, knob_space, rescaled
 from lsmtune.spec import Ground, StudySettings
-from lsmtune.trials import Base
+from lsmtune.trials import Base, SizeRule
 
 ROCKSDB = load("rocksdb")
 DEFAULTS = ROCKSDB.defaults(1)

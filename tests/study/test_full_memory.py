@@ -11,13 +11,12 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.knobs.types import Config
 from lsmtune.objective import Metrics
 from lsmtune.report.study_document import show_document
-from lsmtune.rule import SizeRule
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.study.ranking import cautious_metrics
 from lsmtune.study.search import run_search
 from lsmtune.testing.scripted import ScriptedEngine, measured
-from lsmtune.trials import TrialResult, TrialSpec
+from lsmtune.trials import SizeRule, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
 OPTIONS = (CAPTURED / "OPTIONS").read_text().replace("bloomfilter:10:false", "nullptr")

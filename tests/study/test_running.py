@@ -27,7 +27,7 @@ from lsmtune.progress import Event
 from lsmtune.report.page import render_page
 from lsmtune.report.text.run_text import RunTexts
 from lsmtune.spec import StudySettings, make_spec
-from lsmtune.spec_measure import without_effect
+from lsmtune.spec_defaults import without_effect
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.search import run_search

@@ -33,8 +33,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.options_file import families_in
 from lsmtune.objective import median_metrics
-from lsmtune.rescale import rescaled
-from lsmtune.spaces import KnobSpaces, assumed_cache_bytes
+from lsmtune.spaces import KnobSpaces, assumed_cache_bytes, rescaled
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification

@@ -179,7 +179,7 @@ class StudyView:
     needs the study file. `online` is None if online tuning has tried no change. `memory` is that of
     the full-size tree with the winner. `assumed_cache_bytes` is set if the user's file does not
     contain the size of the block cache and the user did not give it. `all_sizes_scale`: the caches
-    of a trial scale too, and the memory limit applies at full size (see rule.py). `simplification`
+    of a trial scale too, and the memory limit applies at full size (see SizeRule). `simplification`
     is set if the winner was simplified. `trades` are better configs that break one default limit.
     `own_base`: the baseline is the user's file. `rehearsal` is that of the files of `best`.
     `families` are the column families of that file, the tuned one first. `hosts` are the hosts that

@@ -18,8 +18,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.report.export_notes import ascii_text, export_notes
 from lsmtune.report.text.rehearsal_text import rehearsal_sentence
 from lsmtune.report.text.words import sentence_start
-from lsmtune.rescale import rescaled
-from lsmtune.spaces import preset_start
+from lsmtune.spaces import preset_start, rescaled
 from lsmtune.spec import without_load
 from lsmtune.store.records import StoredTrial
 from lsmtune.study.record import StudyRecord

@@ -11,7 +11,7 @@ from lsmtune.engines.exports import Export, Exported
 from lsmtune.errors import Argument, UserError
 from lsmtune.knobs.types import Config
 from lsmtune.report.export_notes import ascii_text
-from lsmtune.rescale import rescaled
+from lsmtune.spaces import rescaled
 from lsmtune.study.record import StudyRecord
 
 _KEPT, _BACK = (

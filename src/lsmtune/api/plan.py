@@ -14,7 +14,7 @@ from lsmtune.metrics.options_file import families_in, family_document
 from lsmtune.progress import Observer
 from lsmtune.spaces import KnobSpaces
 from lsmtune.spec import Ground, StudySettings
-from lsmtune.spec_measure import reason_filled
+from lsmtune.spec_defaults import reason_filled
 from lsmtune.store.database import check_writable
 from lsmtune.study.guard import FEWEST
 from lsmtune.study.host_checks import disk_bytes, other_programs_percent

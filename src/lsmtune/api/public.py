@@ -47,9 +47,8 @@ from lsmtune.api.sweep import SweepResult
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.registry import add_engine
 from lsmtune.errors import UserError, unknown_word
-from lsmtune.own_tables import all_keys
 from lsmtune.progress import Observer
-from lsmtune.spec import MIN_PAIRS
+from lsmtune.spec import MIN_PAIRS, all_keys
 from lsmtune.study_keys import STUDY_KEYS
 from lsmtune.system.cancelling import cancelled_by
 from lsmtune.system.lock import waiting_for_studies

@@ -21,10 +21,10 @@ from lsmtune.engines.libraries.loaded import how_to_install
 from lsmtune.engines.registry import engine_of, entry_of
 from lsmtune.errors import Argument, UserError
 from lsmtune.progress import Observer
+from lsmtune.rehearsal import StoreRehearsal
 from lsmtune.report.text.store_rehearsal_text import plan_sentence, store_rehearsal_lines
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
-from lsmtune.store_rehearsal import StoreRehearsal
 from lsmtune.study_keys import VERSION
 
 

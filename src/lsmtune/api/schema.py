@@ -7,8 +7,7 @@ from lsmtune.engine_traits import ENGINES, offered_workloads
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
-from lsmtune.own_tables import OWN_TABLE, own_tables
-from lsmtune.spec import StudySettings
+from lsmtune.spec import OWN_TABLE, StudySettings, own_tables
 from lsmtune.tables import EngineSettings
 
 Schema = dict[str, Any]

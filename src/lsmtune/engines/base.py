@@ -9,8 +9,7 @@ from typing import Protocol, runtime_checkable
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
-from lsmtune.rehearsal import Rehearsal
-from lsmtune.store_rehearsal import StorePlan, StoreRehearsal
+from lsmtune.rehearsal import Rehearsal, StorePlan, StoreRehearsal
 from lsmtune.trials import Base, Origin, Status, TrialResult, TrialSpec
 
 Hopeless = Callable[[Mapping[str, float]], str | None]

@@ -17,8 +17,6 @@ from typing import Any, Self
 from lsmtune.errors import Argument, LsmtuneError, UserError, unknown_word
 from lsmtune.limits import Limit
 from lsmtune.rehearsal import Rehearsal
-from lsmtune.rule import SizeRule
-from lsmtune.simplified import Simplified
 from lsmtune.store.database import (
     DATABASE,
     check_writable,
@@ -47,6 +45,7 @@ from lsmtune.store.records import (
 from lsmtune.system.links import refuse_link, refuse_links
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
 from lsmtune.system.write import remove_folder
+from lsmtune.trials import Simplified, SizeRule
 from lsmtune.workloads import Workload
 
 MACHINE = "machine.json"

@@ -18,13 +18,21 @@ from lsmtune.knobs.types import Config
 from lsmtune.limits import Limit
 from lsmtune.reading import parse_json
 from lsmtune.rehearsal import Rehearsal
-from lsmtune.rule import SizeRule
-from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study_keys import DEFAULT_ENGINE
 from lsmtune.system.host import HostFacts, StorageFacts
 from lsmtune.tables import STUDY_NAME, problem_text, study_name
-from lsmtune.trials import Base, Origin, Protocol, Role, Status, TrialResult, TrialSpec
+from lsmtune.trials import (
+    Base,
+    Origin,
+    Protocol,
+    Role,
+    Simplified,
+    SizeRule,
+    Status,
+    TrialResult,
+    TrialSpec,
+)
 from lsmtune.units import parse_scale
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload

@@ -11,7 +11,6 @@ from lsmtune.objective import Metrics, Objective, median_metrics
 from lsmtune.optimizers.base import Observation
 from lsmtune.pruning import value_noise
 from lsmtune.rehearsal import Rehearsal
-from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySettings
 from lsmtune.stats import Interval
 from lsmtune.store.records import (
@@ -38,7 +37,7 @@ from lsmtune.study.ranking import (
     without_outdone,
 )
 from lsmtune.study.standing import Standing, standings
-from lsmtune.trials import Role, Status
+from lsmtune.trials import Role, Simplified, Status
 from lsmtune.verdict import LimitCheck, Pair, Verdict
 
 Values = tuple[float, ...]

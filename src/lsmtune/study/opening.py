@@ -25,7 +25,6 @@ from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.optimizers.registry import check_optimizer
 from lsmtune.progress import Observer
 from lsmtune.reading import read_text
-from lsmtune.rule import SizeRule
 from lsmtune.spaces import (
     KnobSpaces,
     memory_limits,
@@ -33,7 +32,7 @@ from lsmtune.spaces import (
     with_fitting_scale,
 )
 from lsmtune.spec import Ground, StudySettings
-from lsmtune.spec_measure import with_fitting_measure
+from lsmtune.spec_defaults import with_fitting_measure
 from lsmtune.store.database import is_home
 from lsmtune.store.home import Home
 from lsmtune.store.records import EngineRecord, NewTrial, StoredStudy, StudyHost
@@ -45,7 +44,7 @@ from lsmtune.study.sweep import plan
 from lsmtune.system.host import describe_host, describe_storage, usable_cores
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workdir import scratch, sweep_workdirs, workdir
-from lsmtune.trials import Role, Status
+from lsmtune.trials import Role, SizeRule, Status
 from lsmtune.workloads import Workload
 
 _COPIED_ROLES = (Role.RATE, Role.BASE, Role.TRIAL, Role.REPEAT)

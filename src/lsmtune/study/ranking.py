@@ -21,11 +21,10 @@ from lsmtune.objective import (
     median_metrics,
     noise_factors,
 )
-from lsmtune.simplified import Simplified
 from lsmtune.spec import MIN_PAIRS
 from lsmtune.stats import Interval, ratio_of_means
 from lsmtune.store.records import StoredTrial, StoredVerification
-from lsmtune.trials import Role, Status
+from lsmtune.trials import Role, Simplified, Status
 from lsmtune.verdict import FEWEST, LimitCheck, Pair, State, Verdict, judge, lost_early
 
 _VALUE = "value"

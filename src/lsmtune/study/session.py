@@ -12,9 +12,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.metrics.definitions import with_formulas
 from lsmtune.objective import Metrics, Objective
 from lsmtune.rehearsal import Rehearsal
-from lsmtune.rescale import rescaled
-from lsmtune.simplified import Simplified
-from lsmtune.spaces import MEMORY, KnobSpaces, full_memory
+from lsmtune.spaces import MEMORY, KnobSpaces, full_memory, rescaled
 from lsmtune.spec import load_at, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
@@ -23,7 +21,7 @@ from lsmtune.study.hosts_pool import HostsPool
 from lsmtune.study.ranking import Candidate
 from lsmtune.study.record import StudyRecord, read_history
 from lsmtune.study.runner import REPEATS, Done, Listener, NextJob, Pool, Runner, Task, ignore
-from lsmtune.trials import Protocol, Running, TrialResult, TrialSpec, workload_seed
+from lsmtune.trials import Protocol, Running, Simplified, TrialResult, TrialSpec, workload_seed
 from lsmtune.workloads import Workload
 
 _SLOWEST_TIMES_BASE = 10

@@ -14,14 +14,13 @@ from lsmtune.knobs.memory import CACHES, MEMTABLES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.expectation import expectation
-from lsmtune.simplified import Simplified, Without
 from lsmtune.store.records import StoredTrial, complete_trials, undisturbed
 from lsmtune.study.baselines import feed_compared
 from lsmtune.study.fewest_changes import EFFORT, Effect, Unit, fewest_changes
 from lsmtune.study.ranking import Candidate, verified_trials
 from lsmtune.study.runner import Task
 from lsmtune.study.session import Session
-from lsmtune.trials import Role, Status, workload_seed
+from lsmtune.trials import Role, Simplified, Status, Without, workload_seed
 
 _MEMORY = frozenset(
     (*CACHES, *MEMTABLES, "db_write_buffer_size", "min_write_buffer_number_to_merge", "bloom_bits")

@@ -35,8 +35,7 @@ from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.knobs.option_text import Place
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, replace_options, version_of_options
-from lsmtune.rehearsal import Rehearsal
-from lsmtune.store_rehearsal import StorePlan, StoreRehearsal
+from lsmtune.rehearsal import Rehearsal, StorePlan, StoreRehearsal
 from lsmtune.trials import Base, TrialSpec
 
 __all__ = ["RocksDB"]

@@ -39,7 +39,7 @@ from lsmtune.metrics.options_file import (
     parse_options,
     with_family_like,
 )
-from lsmtune.store_rehearsal import StorePlan, StoreRehearsal
+from lsmtune.rehearsal import StorePlan, StoreRehearsal
 from lsmtune.system import store_copy
 from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.system.host import free_bytes

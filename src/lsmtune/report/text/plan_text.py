@@ -7,7 +7,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.report.text.facts import what_runs
 from lsmtune.simulator import RUNNING_COMPARED, UNMODELLED_KNOBS
 from lsmtune.spec import Ground, StudySettings
-from lsmtune.spec_measure import reason_filled, without_effect
+from lsmtune.spec_defaults import reason_filled, without_effect
 from lsmtune.study.search import GROUPS_OF_FINALISTS
 from lsmtune.study.stopping import fewest_trials
 from lsmtune.tables import Online

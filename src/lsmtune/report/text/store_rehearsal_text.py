@@ -1,7 +1,7 @@
 """Sentences about a rehearsal with a store of the user."""
 
+from lsmtune.rehearsal import StorePlan, StoreRehearsal
 from lsmtune.report.text.words import counted, listed, sentence_start
-from lsmtune.store_rehearsal import StorePlan, StoreRehearsal
 from lsmtune.units import format_bytes, format_duration
 
 _QUIET = (
