@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lsmtune.engines.libraries.loaded import loaded_library
+from lsmtune.engines.libraries.installed import loaded_library
 
 VERSION = "11.8.1"
 CRATE, CRATE_VERSION = "librocksdb-sys", "0.19.0"

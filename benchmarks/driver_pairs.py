@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.engines.base import Places, Watch
-from lsmtune.engines.libraries.loaded import loaded_library
+from lsmtune.engines.libraries.installed import loaded_library
 from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.engines.rocksdb.engine import RocksDB

@@ -32,14 +32,13 @@ from typing import Any
 from existing_cases import BASES, LEVEL_BYTES, MAIN, PAIRS, SCALE, Base, single_values
 
 from lsmtune.engines.libraries.installed import (
+    DEFAULT_VERSION,
     engine_of_version,
     engines_folder,
     installed_engines,
 )
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 from lsmtune.engines.libraries.steps import Event, StepFailedError, carry_out, result_of
-from lsmtune.engines.rocksdb.option_string import option_string
-from lsmtune.engines.rocksdb.options import settings_in
+from lsmtune.engines.rocksdb.options import option_string, settings_in
 from lsmtune.engines.templates import link_database
 from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.knobs.defaults import version_number

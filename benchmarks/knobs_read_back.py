@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from fakes.opening import Opener, others  # noqa: E402 - after the path
 from lsmtune.engines.libraries.installed import engines_folder, installed_engines  # noqa: E402
-from lsmtune.engines.rocksdb.option_string import option_string  # noqa: E402
+from lsmtune.engines.rocksdb.options import option_string  # noqa: E402
 
 
 def differences(opener: Opener) -> list[str]:

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION
+from lsmtune.engines.libraries.installed import DEFAULT_VERSION
 from lsmtune.host_levels import HostLevels
 from lsmtune.hosts.commander import Finished, Hosts
 from lsmtune.hosts.local import local_hosts

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.engines.base import Places, Watch
-from lsmtune.engines.libraries.loaded import loaded_library
+from lsmtune.engines.libraries.installed import loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.knobs.memory import memory
 from lsmtune.knobs.types import Settings

@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any
 
 from lsmtune.engines.base import Outcome, Places, Watch
-from lsmtune.engines.libraries.loaded import loaded_library
+from lsmtune.engines.libraries.installed import loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySettings

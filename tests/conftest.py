@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, settings
 
 from fakes.fake_db_bench import install
 from lsmtune.engines.libraries.installed import (
+    DEFAULT_VERSION,
     engine_of_version,
     engines_folder,
     installed_engines,
 )
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 
 pytest.register_assert_rewrite("lsmtune.testing")
 

@@ -16,7 +16,7 @@ import typer
 from fakes.fake_db_bench import install
 from lsmtune.cli.main import app, run
 from lsmtune.engine_traits import has_versions, usual_engine
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION
+from lsmtune.engines.libraries.installed import DEFAULT_VERSION
 from lsmtune.simulator import is_installed
 from lsmtune.spec import make_spec
 

@@ -22,7 +22,7 @@ from status_texts import OPTIONS as CF_OPTIONS
 from fakes.bench_texts import MIDDLE_HEADER, report, row
 from lsmtune.api.consent import nobody_to_ask
 from lsmtune.api.resolve import Request, given_settings
-from lsmtune.engines.read_base import read_base
+from lsmtune.engines.registry import read_base
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from mutated.engines import db_bench_text

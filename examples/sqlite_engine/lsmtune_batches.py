@@ -5,8 +5,7 @@ import sqlite3
 from lsmtune_sqlite import KNOBS, METRICS, benchmark
 from pydantic import Field
 
-from lsmtune.engines.attempt import attempted
-from lsmtune.engines.base import EngineFacts, Outcome, TrialFailedError
+from lsmtune.engines.base import EngineFacts, Outcome, TrialFailedError, attempted
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.knobs.catalogue import Catalogue, Preset
 from lsmtune.metrics.measurement import Measurement

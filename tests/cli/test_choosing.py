@@ -17,7 +17,7 @@ from lsmtune.api.rocksdb_version import name_rocksdb
 from lsmtune.cli.main import run
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine
-from lsmtune.engines.libraries.loaded import Loaded, loaded_library
+from lsmtune.engines.libraries.installed import Loaded, loaded_library
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home

@@ -9,7 +9,7 @@ import pytest
 
 from fakes.jars import VERSION, build, pack, serve
 from lsmtune.cli.main import run
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION
+from lsmtune.engines.libraries.installed import DEFAULT_VERSION
 
 NAME = f"rocksdb@{VERSION}"
 Told = Callable[..., tuple[int, str, str]]

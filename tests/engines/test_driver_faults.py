@@ -8,7 +8,7 @@ from fakes.driving import NEEDS_COMPILER, NEEDS_DRIVER, build
 from fakes.outcomes import check_fault
 from fakes.traces import processes_of
 from lsmtune.engines.base import Outcome, Places, Watch
-from lsmtune.engines.libraries.loaded import Loaded, loaded_library
+from lsmtune.engines.libraries.installed import Loaded, loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings

@@ -12,8 +12,7 @@ import pytest
 from fakes.driving import NEEDS_DRIVER
 from fakes.installed import ENGINES
 from lsmtune.engines.base import OwnBase, Places, Watch
-from lsmtune.engines.libraries.installed import default_engine
-from lsmtune.engines.libraries.loaded import loaded_library
+from lsmtune.engines.libraries.installed import default_engine, loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.knobs.types import Settings
 from lsmtune.trials import Base, Protocol, Status, TrialSpec

@@ -6,7 +6,7 @@ import pytest
 
 from knobs.real import CAPTURED
 from lsmtune.engines.base import EngineFacts
-from lsmtune.engines.libraries.loaded import Loaded
+from lsmtune.engines.libraries.installed import Loaded
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.engines.rocksdb.driver.plans import store
 from lsmtune.errors import UserError

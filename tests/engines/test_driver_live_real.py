@@ -8,8 +8,11 @@ from fakes.driving import NEEDS_DRIVER
 from fakes.rig import Rig
 from fakes.traces import processes_of
 from lsmtune.engines.base import LiveEngine, Places, TrialFailedError, Watch
-from lsmtune.engines.libraries.installed import engine_of_version, installed_engines
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION
+from lsmtune.engines.libraries.installed import (
+    DEFAULT_VERSION,
+    engine_of_version,
+    installed_engines,
+)
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.spec import make_spec
 from lsmtune.trials import Protocol, Status, TrialSpec

@@ -14,13 +14,14 @@ import pytest
 from fakes.jars import VERSION, build, fetch_from, pack, pinned, serving
 from lsmtune.engines.libraries.install import Installation, Sources, install
 from lsmtune.engines.libraries.installed import (
+    DEFAULT_VERSION,
     Installed,
     default_engine,
     engines_folder,
     installed_engines,
+    load_pins,
 )
 from lsmtune.engines.libraries.natives import platform_name
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
 from lsmtune.engines.libraries.proof import prove
 from lsmtune.errors import UserError
 

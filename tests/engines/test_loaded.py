@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.libraries import put
-from lsmtune.engines.libraries.loaded import Loaded, loaded_library
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION
+from lsmtune.engines.libraries.installed import DEFAULT_VERSION, Loaded, loaded_library
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings

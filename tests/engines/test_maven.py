@@ -20,8 +20,8 @@ from jgo.maven import MavenContext
 from fakes.jars import FOUND, MISSING, answer
 from fakes.libraries import put
 from lsmtune.engines.libraries.install import Sources, install
+from lsmtune.engines.libraries.installed import DEFAULT_VERSION, load_pins
 from lsmtune.engines.libraries.maven import fetch_jar
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
 from lsmtune.errors import UserError
 
 CONTENT = b"a jar"

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsmtune.engine_traits import ENGINES
-from lsmtune.engines.read_base import read_base
-from lsmtune.engines.registry import entry_of
+from lsmtune.engines.registry import entry_of, read_base
 from lsmtune.errors import UserError
 from lsmtune.knobs.option_files import OF_ENGINES, BaseFile, file_kind, foreign_kind
 from lsmtune.metrics.options_file import parse_options

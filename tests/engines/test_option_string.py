@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsmtune.engines.rocksdb.option_string import option_string
+from lsmtune.engines.rocksdb.options import option_string
 from lsmtune.errors import ParseError
 
 HEAD = "[Version]\n  rocksdb_version=11.8.1\n"

@@ -8,15 +8,15 @@ import pytest
 
 from fakes.rig import Rig
 from lsmtune.engines.base import TrialFailedError
-from lsmtune.engines.read_base import read_base
+from lsmtune.engines.registry import read_base
 from lsmtune.engines.rocksdb.options import (
     check_possible,
     merged_options,
+    read_back,
     rendered_options,
     version_notes,
     with_filter_bits,
 )
-from lsmtune.engines.rocksdb.read_back import read_back
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Settings

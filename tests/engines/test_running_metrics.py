@@ -14,7 +14,7 @@ from lsmtune.engines.rocksdb.driver.running_metrics import (
     owed_bytes,
     read_cost,
 )
-from lsmtune.engines.rocksdb.driver.style import Style
+from lsmtune.engines.rocksdb.driver.running_plan import Style
 from lsmtune.metrics.log_jobs import Job, JobLedger
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.measurement import Measurement

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsmtune.engines.rocksdb.suited_knobs import LARGE_VALUE_BYTES, suited_knobs
+from lsmtune.engines.rocksdb.settings import LARGE_VALUE_BYTES, suited_knobs
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.defaults import version_number

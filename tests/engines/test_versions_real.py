@@ -9,8 +9,7 @@ from fakes.installed import OLDEST_AND_NEWEST
 from fakes.opening import OPEN_FILES, Opener, others
 from knobs.rule_cases import REFUSED, SILENTLY_CHANGED
 from lsmtune.engines.libraries.installed import Installed
-from lsmtune.engines.rocksdb.option_string import option_string
-from lsmtune.engines.rocksdb.options import rendered_options
+from lsmtune.engines.rocksdb.options import option_string, rendered_options
 from lsmtune.knobs.constraints import Context, normalise, refusals
 from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Settings

@@ -15,8 +15,8 @@ import requests
 from requests.structures import CaseInsensitiveDict
 
 from lsmtune.engines.libraries.install import Fetch, Sources
+from lsmtune.engines.libraries.installed import Pin, sha256_of
 from lsmtune.engines.libraries.natives import platform_name
-from lsmtune.engines.libraries.pins import Pin, sha256_of
 
 VERSION = "9.9.9"
 FOUND, MISSING = 200, 404

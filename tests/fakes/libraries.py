@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from lsmtune.engines.libraries.installed import LIBRARY, RECORD, Installed, Record
-from lsmtune.engines.libraries.pins import sha256_of
+from lsmtune.engines.libraries.installed import LIBRARY, RECORD, Installed, Record, sha256_of
 
 
 def put(cache: Path, *versions: str, pinned: bool = True) -> list[Installed]:

@@ -10,8 +10,13 @@ from pathlib import Path
 from fakes.driving import Driven, Json, drive
 from lsmtune.engines.libraries.installed import Installed
 from lsmtune.engines.read_back import is_as_wanted
-from lsmtune.engines.rocksdb.option_string import NOT_READ, option_string
-from lsmtune.engines.rocksdb.options import read_settings, rendered_options, with_filter_bits
+from lsmtune.engines.rocksdb.options import (
+    NOT_READ,
+    option_string,
+    read_settings,
+    rendered_options,
+    with_filter_bits,
+)
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.constraints import Context, normalise, refusals
 from lsmtune.knobs.option_text import read_value

@@ -8,7 +8,7 @@ from typing import Any
 
 from fakes.studies import open_study
 from lsmtune.engines.base import Outcome, Places, Watch
-from lsmtune.engines.libraries.loaded import loaded_library
+from lsmtune.engines.libraries.installed import loaded_library
 from lsmtune.engines.libraries.steps import carry_out
 from lsmtune.engines.rocksdb.driver import Driver, LibraryRocksDB
 from lsmtune.spec import make_spec

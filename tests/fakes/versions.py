@@ -9,7 +9,7 @@ import pytest
 from fakes.entries import replaced
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Engine, EngineFacts, Outcome, OwnBase, Places, Watch
-from lsmtune.engines.rocksdb.versions import Versions
+from lsmtune.engines.rocksdb.engine import Versions
 from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySettings
 from lsmtune.testing.scripted import ScriptedEngine

@@ -17,7 +17,7 @@ from lsmtune.api.doctor import Check
 from lsmtune.api.doctor_hosts import HostsChecked, differences, facts_of, this_machine
 from lsmtune.cli.doctor import host_lines
 from lsmtune.cli.main import run
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION
+from lsmtune.engines.libraries.installed import DEFAULT_VERSION
 from lsmtune.hosts.task import HostInfo, HostResult
 from lsmtune.study.host_jobs import differing_engine
 from lsmtune.system.host import describe_host, describe_storage

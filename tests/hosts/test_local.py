@@ -10,7 +10,7 @@ import pytest
 from fakes.host_processes import events, finished
 from fakes.patience import eventually
 from lsmtune.engines.base import Places, Watch
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION
+from lsmtune.engines.libraries.installed import DEFAULT_VERSION
 from lsmtune.engines.registry import engine_of
 from lsmtune.engines.simulated.engine import Simulated
 from lsmtune.hosts.commander import Hosts

@@ -8,7 +8,7 @@ from fakes.studies import open_study
 from fakes.versions import NEW, OLD, Played
 from lsmtune.analysis.experiment_runs import Experiment, finish
 from lsmtune.analysis.read_study import read_study
-from lsmtune.engines.rocksdb.versions import Versions
+from lsmtune.engines.rocksdb.engine import Versions
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.store.home import Home

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lsmtune.engine_traits import ENGINES, engines_of, offered_workloads, refusal
-from lsmtune.engines.rocksdb.db_bench.loads import build_phase, load_phase
+from lsmtune.engines.rocksdb.db_bench.command import build_phase, load_phase
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.spec import make_spec

@@ -4,12 +4,13 @@ from lsmtune.engines.libraries import install as installation
 from lsmtune.engines.libraries import maven
 from lsmtune.engines.libraries.install import Installation
 from lsmtune.engines.libraries.installed import (
+    DEFAULT_VERSION,
     Installed,
     default_engine,
     engines_folder,
     installed_engines,
+    load_pins,
 )
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
 from lsmtune.engines.libraries.proof import RECORDS
 from lsmtune.progress import Observer
 

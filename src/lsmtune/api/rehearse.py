@@ -15,9 +15,9 @@ from lsmtune.engines.libraries.installed import (
     check_version,
     engine_of_version,
     engines_folder,
+    how_to_install,
     installed_engines,
 )
-from lsmtune.engines.libraries.loaded import how_to_install
 from lsmtune.engines.registry import engine_of, entry_of
 from lsmtune.errors import Argument, UserError
 from lsmtune.progress import Observer

@@ -14,11 +14,11 @@ from lsmtune.engines.libraries.installed import (
     default_engine,
     engine_of_version,
     engines_folder,
+    how_to_install,
     installed_engines,
     release_of,
 )
-from lsmtune.engines.libraries.loaded import how_to_install
-from lsmtune.engines.rocksdb.db_bench.version import db_bench_version
+from lsmtune.engines.rocksdb.db_bench.client import db_bench_version
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
 from lsmtune.errors import Argument, Message, ParseError, UserError
 from lsmtune.knobs.defaults import nearest_of

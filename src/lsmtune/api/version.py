@@ -14,7 +14,7 @@ from lsmtune.engines.libraries.installed import (
     engines_folder,
     installed_engines,
 )
-from lsmtune.engines.rocksdb.db_bench.version import db_bench_version
+from lsmtune.engines.rocksdb.db_bench.client import db_bench_version
 from lsmtune.errors import UserError
 
 

@@ -1,22 +1,32 @@
-"""The contract between lsmtune and a system under test."""
+"""The contract between lsmtune and a system under test, and results of trials by it."""
 
-from collections.abc import Callable, Collection, Mapping
+import errno
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from lsmtune.errors import LsmtuneError
+from lsmtune.errors import LsmtuneError, ParseError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
+from lsmtune.metrics.definitions import with_formulas
+from lsmtune.metrics.measurement import Measurement
 from lsmtune.rehearsal import Rehearsal, StorePlan, StoreRehearsal
+from lsmtune.system.host import free_bytes
 from lsmtune.trials import Base, Origin, Status, TrialResult, TrialSpec
+from lsmtune.units import KIB
 
 Hopeless = Callable[[Mapping[str, float]], str | None]
 """Returns the reason to stop a running trial, or None.
 
 The argument has the best value that each metric can still reach.
 """
+
+MOST_CHARACTERS = 300
+"""Maximum length of the words of a program in the reason of a failed trial."""
+_FULL = "No space left on device"
+_NEXT_TO_NOTHING = 64 * KIB
 
 
 def never_hopeless(bounds: Mapping[str, float]) -> str | None:
@@ -225,3 +235,41 @@ class TrialFailedError(LsmtuneError):
         super().__init__(reason)
         self.status = status
         self.bounds = dict(bounds or {})
+
+
+def attempted(measure: Callable[[], Measurement]) -> TrialResult:
+    """Return the result of a trial that `measure` runs. It raises only bugs and other OSErrors."""
+    try:
+        measured = measure()
+        metrics = with_formulas(measured.metrics)
+        measured = measured.model_copy(update={"metrics": metrics})
+        return TrialResult(status=Status.COMPLETE, measurement=measured)
+    except TrialFailedError as failure:
+        return TrialResult(status=failure.status, reason=str(failure), bounds=failure.bounds)
+    except ParseError as error:
+        return TrialResult(status=Status.UNREADABLE, reason=str(error))
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        full = disk_full(str(error))
+        return TrialResult(status=full.status, reason=str(full))
+
+
+def is_disk_full(said: str, folder: Path) -> bool:
+    """Return whether a program ended because the disk of the folder is full.
+
+    `said` is its output. An assertion may stop a program before it prints the error, so this checks
+    the free space too.
+    """
+    return _FULL in said or free_bytes(folder) < _NEXT_TO_NOTHING
+
+
+def last_words(*choices: Sequence[str]) -> str:
+    """Return the last line of the last list that has lines, for the reason of a failed trial."""
+    found = [lines[-1] for lines in choices if lines]
+    return (found or ["the program printed no error message"])[-1][:MOST_CHARACTERS]
+
+
+def disk_full(reason: str) -> TrialFailedError:
+    """Return the failure of a trial whose disk is full."""
+    return TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {reason}")

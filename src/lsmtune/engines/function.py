@@ -9,8 +9,16 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.attempt import MOST_CHARACTERS, attempted
-from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.base import (
+    MOST_CHARACTERS,
+    EngineFacts,
+    Outcome,
+    OwnBase,
+    Places,
+    TrialFailedError,
+    Watch,
+    attempted,
+)
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.entries import one_line
 from lsmtune.errors import UserError

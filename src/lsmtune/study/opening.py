@@ -16,8 +16,7 @@ from pathlib import Path
 
 from lsmtune.engine_traits import ENGINES
 from lsmtune.engines.base import Borrowed, Engine, EngineFacts, OwnBase
-from lsmtune.engines.read_base import read_base
-from lsmtune.engines.registry import engine_of
+from lsmtune.engines.registry import engine_of, read_base
 from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import Argument, UserError
 from lsmtune.hosts.commander import Hosts

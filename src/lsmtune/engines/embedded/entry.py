@@ -33,8 +33,8 @@ def _make(spec: StudySettings) -> Engine:
         default_engine,
         engines_folder,
         installed_engines,
+        loaded_library,
     )
-    from lsmtune.engines.libraries.loaded import loaded_library
 
     if spec.program != DRIVER:
         raise UserError(

@@ -9,12 +9,13 @@ from lsmtune.engines.libraries.installed import (
     LIBRARY,
     RECORD,
     Installed,
+    Pin,
     Record,
     check_version,
     installed_engines,
+    sha256_of,
 )
 from lsmtune.engines.libraries.natives import platform_name, unpack_library
-from lsmtune.engines.libraries.pins import Pin, sha256_of
 from lsmtune.engines.libraries.proof import prove
 from lsmtune.errors import Argument, UserError
 from lsmtune.system.workdir import sweep_workdirs, workdir

@@ -1,15 +1,17 @@
-"""The installed libraries, in the cache folder of the user."""
+"""The libraries of RocksDB: those in the cache folder of the user, and the one of a study."""
 
+import hashlib
 import os
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lsmtune.engines.libraries.pins import DEFAULT_VERSION, sha256_of
-from lsmtune.errors import UserError
+from lsmtune.errors import Argument, Message, UserError
 from lsmtune.trials import Origin
 from lsmtune.units import is_version
 
@@ -17,6 +19,17 @@ LIBRARY = "librocksdb.so"
 RECORD = "engine.json"
 _HASH_DIGITS = 12
 _NUMBERS = 3
+
+DEFAULT_VERSION = "11.8.1"
+"""The version that is installed if the user names none."""
+
+OWN = "library of the user"
+"""Source of a library that lsmtune did not install."""
+NAME_LIBRARY = Message(
+    "name a librocksdb.so, or use ", Argument("rocksdb"),
+    " (`lsmtune engines` lists the installed versions)",
+)  # fmt: skip
+"""Advice after a library that cannot be used."""
 
 
 class Record(BaseModel):
@@ -147,3 +160,83 @@ def _read(folder: Path) -> Record:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
+
+
+class Pin(NamedTuple):
+    """SHA-256 of a jar and of its libraries. Libraries are by the name of the platform."""
+
+    jar: str
+    libraries: dict[str, str]
+
+
+def load_pins() -> dict[str, Pin]:
+    """Return the pins by version."""
+    text = files(__package__).joinpath("pins.toml").read_text(encoding="utf-8")
+    return {version: Pin(table.pop("jar"), table) for version, table in tomllib.loads(text).items()}
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits; OSError if it cannot be read."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A library to load. `version` is None if it is known only after the library has run."""
+
+    path: Path
+    version: str | None
+    source: str
+    sha256: str
+
+    @property
+    def origin(self) -> Origin:
+        """Source and content of the library."""
+        return Origin(source=self.source, sha256=self.sha256)
+
+
+def loaded_library(rocksdb: str | None, library: str | None) -> Loaded:
+    """Return the user's `library`, or the installed library of the version `rocksdb`.
+
+    UserError if the file cannot be read, if the version is not installed, or if its library
+    changed after the installation.
+    """
+    if library is not None:
+        return _own(library)
+    if rocksdb is None:
+        raise ValueError("no RocksDB is named")
+    engines = installed_engines(engines_folder())
+    engine = engine_of_version(engines, rocksdb)
+    if engine is None:
+        others = ", ".join(dict.fromkeys(one.record.version for one in engines))
+        raise UserError(
+            f"RocksDB {rocksdb} is not installed (installed: {others or 'none'}); "
+            f"{how_to_install(rocksdb)}"
+        )
+    engine.check()
+    record = engine.record
+    return Loaded(engine.library, record.version, record.source, record.sha256)
+
+
+def how_to_install(version: str) -> str:
+    """Return a sentence with the command that installs a version."""
+    command = f"lsmtune engines install rocksdb@{version}"
+    if version in load_pins():
+        return f"`{command}` installs it"
+    return (
+        f"`{command} --trust` installs it (--trust: without a check, because lsmtune has no "
+        "SHA-256 of this version)"
+    )
+
+
+def _own(library: str) -> Loaded:
+    path = Path(library).absolute()
+    if path.exists() and not path.is_file():
+        raise UserError(f"library: {library}: not a file; ", NAME_LIBRARY)
+    try:
+        return Loaded(path, None, OWN, sha256_of(path))
+    except OSError as error:
+        raise UserError(
+            f"library: {library}: cannot read: {error.strerror}; ", NAME_LIBRARY
+        ) from error

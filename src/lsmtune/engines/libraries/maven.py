@@ -8,9 +8,12 @@ from urllib.parse import urlsplit
 import requests
 from jgo.maven import MavenContext, Project
 
-from lsmtune.engines.libraries.installed import engines_folder, installed_engines
-from lsmtune.engines.libraries.loaded import how_to_install
-from lsmtune.engines.libraries.pins import load_pins
+from lsmtune.engines.libraries.installed import (
+    engines_folder,
+    how_to_install,
+    installed_engines,
+    load_pins,
+)
 from lsmtune.errors import UserError
 from lsmtune.knobs.defaults import nearest_of
 

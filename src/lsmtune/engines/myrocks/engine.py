@@ -6,7 +6,6 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
-from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import (
     Deployed,
     EngineFacts,
@@ -16,6 +15,7 @@ from lsmtune.engines.base import (
     Places,
     TrialFailedError,
     Watch,
+    attempted,
 )
 from lsmtune.engines.myrocks.entry import MYROCKS
 from lsmtune.engines.myrocks.options import (

@@ -8,8 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.attempt import disk_full, is_disk_full, last_words
-from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.base import TrialFailedError, disk_full, is_disk_full, last_words
 from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.system.process import ChildProcess, ExitStatus
 from lsmtune.system.workdir import directory_bytes, scratch

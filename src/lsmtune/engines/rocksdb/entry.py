@@ -21,11 +21,10 @@ _NAME = "rocksdb"
 
 
 def _make(spec: StudySettings) -> Engine:
-    from lsmtune.engines.libraries.loaded import loaded_library
+    from lsmtune.engines.libraries.installed import loaded_library
     from lsmtune.engines.rocksdb.db_bench import DbBench
     from lsmtune.engines.rocksdb.driver import library_engine
-    from lsmtune.engines.rocksdb.engine import RocksDB
-    from lsmtune.engines.rocksdb.versions import Versions
+    from lsmtune.engines.rocksdb.engine import RocksDB, Versions
 
     if spec.versions:
         return Versions({v: library_engine(loaded_library(v, None)) for v in spec.versions})

@@ -8,7 +8,7 @@ from typing import Any
 
 from lsmtune.engines.libraries.natives import has_function
 from lsmtune.engines.libraries.steps import Event, carry_out
-from lsmtune.engines.rocksdb.option_string import option_string
+from lsmtune.engines.rocksdb.options import option_string
 from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.metrics.options_file import family_names, parse_options, replace_options
 

@@ -1,10 +1,11 @@
-"""OPTIONS texts: the baseline of trials, and the text that each trial runs with."""
+"""OPTIONS texts: the baseline of trials, the text that a trial runs with, and what it ran with."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from lsmtune.engines.base import OwnBase
+from lsmtune.engines.read_back import check_as_given, is_as_wanted
 from lsmtune.errors import Argument, ParseError, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, rocksdb_catalogue
 from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY, FAMILY_SECTIONS
@@ -19,7 +20,8 @@ from lsmtune.knobs.option_text import (
     statements,
     struct_fields,
 )
-from lsmtune.knobs.types import Settings
+from lsmtune.knobs.types import Knob, Settings
+from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.options_file import (
     COMMA_NOTE,
     OptionsFile,
@@ -27,6 +29,7 @@ from lsmtune.metrics.options_file import (
     in_decimal_points,
     parse_options,
     replace_options,
+    unescaped,
 )
 
 TABLE_OPTIONS = "block_based_table_factory"
@@ -95,6 +98,21 @@ _NOT_TAKEN = NOT_IN_TRIALS | {
 """Options of a user's file that the baseline of trials does not have, and why."""
 _CLASS = "id"
 """The field of a struct that names a class; older versions write only the name."""
+
+_KEY = re.compile(r"\w+", re.ASCII)
+_NO_VALUE = frozenset({"", "{}", "nullptr"})
+_FACTORY = "table_factory"
+"""This option of an OPTIONS file would make a new factory, without the cache of the plan."""
+
+NOT_READ = frozenset({"experimental_mempurge_threshold"})
+"""Knobs that RocksDB does not read from this text.
+
+Since 7.5, RocksDB ignores this name, because an old option of the database had the same name.
+"""
+
+_CACHE = "cache_size"
+"""The size of the block cache is in RocksDB's LOG, not in an OPTIONS file."""
+_FILTERS = ("filter_bits", "ribbon")
 
 
 def own_options(text: str) -> str:
@@ -352,3 +370,86 @@ def _number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def option_string(options: str, family: str = DEFAULT_FAMILY) -> str:
+    """Return the text of the options that an OPTIONS text sets for a family and the database.
+
+    `rocksdb_get_options_from_string` reads it. It is `key=value;` for each option. Values are not
+    escaped; one that contains a semicolon is in braces.
+
+    Options that a trial must not have are left out, such as other folders and levels of logging.
+    Options without a value, such as `nullptr`, are left out too.
+
+    ParseError if the text is not an OPTIONS file, or if RocksDB would read one key or value as
+    several options.
+    """
+    sections = parse_options(options).sections
+    own = (*_statements(sections.get(DATABASE_SECTION, {})),
+           *_statements(sections.get(f'CFOptions "{family}"', {})))  # fmt: skip
+    tables = "".join(_statements(sections.get(f'TableOptions/BlockBasedTable "{family}"', {})))
+    return "".join(own) + (f"{TABLE_OPTIONS}={{{tables}}};" if tables else "")
+
+
+def _statements(section: Mapping[str, str]) -> Iterator[str]:
+    for key, text in section.items():
+        if key in NOT_IN_TRIALS or key == _FACTORY or text in _NO_VALUE:
+            continue
+        if not _KEY.fullmatch(key):
+            raise ParseError(f"OPTIONS file: {key}: a key has only letters, digits and _")
+        yield f"{key}={_one_value(key, unescaped(text))};"
+
+
+def _one_value(key: str, text: str) -> str:
+    """Return the value, in braces if it contains semicolons, so that RocksDB reads one value."""
+    depth, ends = 0, 0
+    for char in text:
+        depth += (char == "{") - (char == "}")
+        ends += char == "}" and depth == 0
+        if depth < 0:
+            break
+    if depth:
+        raise ParseError(f"OPTIONS file: {key}={text}: write as many {{ as }}")
+    is_struct = text.startswith("{") and text.endswith("}") and ends == 1
+    return text if is_struct or not set(text) & set(";{}") else f"{{{text}}}"
+
+
+def read_back(
+    catalogue: Catalogue, settings: Settings, options_text: str, options: LogOptions
+) -> dict[str, str]:
+    """Return the options that RocksDB ran, by the name of the knob.
+
+    TrialFailedError if they are not those of the settings.
+    """
+    sections = parse_options(options_text).sections
+    as_run: dict[str, str] = {}
+    differing: list[str] = []
+    for knob in _written_down(catalogue, settings):
+        section, key = option_place(knob)
+        as_run[knob.name] = sections.get(section, {}).get(key, "")
+        actual = read_value(knob, sections)
+        if _is_a_filter(knob, settings, as_run[knob.name]):
+            continue
+        if not is_as_wanted(knob.name, settings[knob.name], actual):
+            differing.append(
+                f"option {knob.name} is {as_run[knob.name] or 'missing'}, "
+                f"but the trial set {settings[knob.name]}"
+            )
+    if _CACHE in settings:
+        as_run[_CACHE] = str(options.block_cache_capacity_bytes)
+        if options.block_cache_capacity_bytes != settings[_CACHE]:
+            differing.append(
+                f"option {_CACHE} is {as_run[_CACHE]}, but the trial set {settings[_CACHE]}"
+            )
+    check_as_given("RocksDB", differing)
+    return as_run
+
+
+def _is_a_filter(knob: Knob, settings: Settings, text: str) -> bool:
+    """Return whether the trial has a filter and RocksDB 6 wrote the filter without its bits."""
+    form = None if knob.option is None else knob.option.form
+    return form in _FILTERS and text == NAMELESS_FILTER and int(settings.get("bloom_bits", -1)) > 0
+
+
+def _written_down(catalogue: Catalogue, settings: Settings) -> list[Knob]:
+    return [k for k in catalogue.knobs if k.option is not None and k.name in settings]

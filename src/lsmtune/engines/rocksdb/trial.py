@@ -18,8 +18,7 @@ from lsmtune.engines.rocksdb.bench import (
     evidence_of,
 )
 from lsmtune.engines.rocksdb.measure import measure, measure_build, with_debt, with_sorted_runs
-from lsmtune.engines.rocksdb.options import rendered_options
-from lsmtune.engines.rocksdb.read_back import read_back
+from lsmtune.engines.rocksdb.options import read_back, rendered_options
 from lsmtune.engines.templates import MOST_TEMPLATES, Template, copy_database, restore
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue

@@ -3,8 +3,15 @@
 from functools import cached_property
 from pathlib import Path
 
-from lsmtune.engines.attempt import attempted
-from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.base import (
+    EngineFacts,
+    Outcome,
+    OwnBase,
+    Places,
+    TrialFailedError,
+    Watch,
+    attempted,
+)
 from lsmtune.engines.rocksdb.options import read_own, settings_in
 from lsmtune.engines.rocksdb.own_families import family_notes
 from lsmtune.engines.simulated.entry import SIMULATED

@@ -1,10 +1,10 @@
 """TiKV: a server of the user's own, loaded by go-ycsb; its options go by HTTP or by its file."""
 
 import shutil
+import time
 from functools import cached_property
 from pathlib import Path
 
-from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import (
     Deployed,
     EngineFacts,
@@ -13,12 +13,14 @@ from lsmtune.engines.base import (
     Places,
     TrialFailedError,
     Watch,
+    attempted,
 )
+from lsmtune.engines.libraries.steps import StepFailedError
+from lsmtune.engines.rehearsing import Failure, failed_fields, rehearsed
 from lsmtune.engines.tikv.entry import TIKV
 from lsmtune.engines.tikv.measure import version
 from lsmtune.engines.tikv.node import Node
 from lsmtune.engines.tikv.options import of_store, read_settings
-from lsmtune.engines.tikv.rehearsal import rehearse
 from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.engines.tikv.trial import Trial
 from lsmtune.errors import LsmtuneError, ParseError, UserError
@@ -30,6 +32,10 @@ from lsmtune.system.launch import from_here
 from lsmtune.trials import Base, Status, TrialSpec
 
 __all__ = ["TiKV"]
+
+_RAN = "TiKV ran with the new value of each changed option, and lsmtune read the values back"
+_BACK = "then TiKV ran with the values of the baseline again, which lsmtune read back, too"
+_NOT_SHOWN = "not shown: that a TiKV starts with these files, and what it does to its data"
 
 
 class TiKV:
@@ -141,3 +147,44 @@ class TiKV:
     def give_back(self) -> None:
         """Leave TiKV with the options that it was found with."""
         self._node.give_back()
+
+
+def rehearse(
+    node: Node, catalogue: Catalogue, spec: TrialSpec, base: Base, files: Deployed
+) -> Rehearsal:
+    """Bring the values of both files into force, one after the other, and read them back.
+
+    TiKV keeps its data, and lsmtune has no copy of them. So no store is opened with the files.
+    """
+    started = time.monotonic()
+
+    def take(text: str) -> None:
+        given = read_settings(catalogue, parse_file(text, "exported file"))
+        changed = {name: given[name] for name in files.changed if name in given}
+        try:
+            node.take(base, spec.base_settings | changed)
+        except TrialFailedError as failure:
+            if node.is_lost():
+                raise
+            raise StepFailedError("options", str(failure)) from failure
+
+    def tried(exported: str) -> Failure | None:
+        try:
+            take(exported)
+        except StepFailedError as failure:
+            return "exported", failure
+        try:
+            take(files.undo)
+        except StepFailedError as failure:
+            return "undo", failure
+        return None
+
+    failed, causes = rehearsed(files, lambda: take(files.undo), tried)
+    return Rehearsal(
+        version=version(node.status.metrics()),
+        reader="lsmtune",
+        opened=False,
+        seconds=time.monotonic() - started,
+        remarks=(f"{_RAN}; {_BACK}", _NOT_SHOWN) if failed is None else (_NOT_SHOWN,),
+        **failed_fields(failed, causes),
+    )

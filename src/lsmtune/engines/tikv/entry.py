@@ -10,11 +10,12 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.checks import ABSENT, Check, CheckContext
 from lsmtune.engines.entry import EngineEntry
 from lsmtune.engines.tikv.exports import EXPORTS
-from lsmtune.engines.tikv.names import NAMES
-from lsmtune.engines.tikv.rules import RULES
-from lsmtune.engines.tikv.settings import Cluster, check, cluster_of, suited_knobs
+from lsmtune.engines.tikv.settings import NAMES, Cluster, check, cluster_of, suited_knobs
 from lsmtune.knobs.catalogue import Catalogue, read_catalogue
+from lsmtune.knobs.constraints import ROCKSDB_RULES
 from lsmtune.knobs.option_files import TIKV_TOML
+from lsmtune.knobs.rules.base import Context, Normalisation, Rules, number
+from lsmtune.knobs.tikv_toml import FLOW_CONTROL, THRESHOLDS
 from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySettings
 from lsmtune.workloads.ycsb import YCSB, YcsbA
@@ -23,6 +24,8 @@ _NAME = "tikv"
 _PROGRAM = "go-ycsb"
 _COMMANDS = ("restart", "prepare")
 """Keys of the table [tikv] that name commands."""
+
+_SOURCE = "tikv/src/config/mod.rs, fill_cf_opts"
 
 
 @cache
@@ -86,3 +89,27 @@ TIKV = EngineEntry(
     make=_make,
 )
 """The entry of the engine."""
+
+
+def _no_later_than_flow_control(option: str, threshold: str) -> Normalisation:
+    def apply(settings: Settings, _: Context) -> Settings:
+        if not settings[FLOW_CONTROL]:
+            return {}
+        return {option: min(number(settings, option), number(settings, threshold))}
+
+    return Normalisation(
+        f"with flow control, TiKV lowers {option} to at most {threshold}",
+        _SOURCE,
+        (option, FLOW_CONTROL, threshold),
+        apply,
+    )
+
+
+RULES = Rules(
+    (
+        *ROCKSDB_RULES.normalisations,
+        *map(_no_later_than_flow_control, THRESHOLDS, THRESHOLDS.values()),
+    ),
+    ROCKSDB_RULES.refusals,
+)
+"""RocksDB's rules, and flow control, which acts before RocksDB's own stalls."""

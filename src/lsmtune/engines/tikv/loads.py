@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.attempt import MOST_CHARACTERS, last_words
-from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.base import MOST_CHARACTERS, TrialFailedError, last_words
 from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.metrics.go_ycsb import YcsbRun, parse_go_ycsb
 from lsmtune.system.deadline import ProcessTimeout

@@ -9,8 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from lsmtune.engines.attempt import MOST_CHARACTERS
-from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.base import MOST_CHARACTERS, TrialFailedError
 from lsmtune.engines.read_back import check_as_given
 from lsmtune.engines.tikv.flow_control import drifted, is_changed, to_name
 from lsmtune.engines.tikv.options import (

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-from lsmtune.engines.attempt import MOST_CHARACTERS
-from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.base import MOST_CHARACTERS, TrialFailedError
 from lsmtune.knobs.tikv_toml import Flat, flat
 from lsmtune.metrics.prometheus import Series, parse_metrics
 from lsmtune.trials import Status

@@ -8,8 +8,15 @@ from lsmtune.engines.read_back import linked_codecs, newest_options
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput, StoreOpener
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.db_bench.client import Client
-from lsmtune.engines.rocksdb.db_bench.command import Command, banner_argv, flags_of
-from lsmtune.engines.rocksdb.db_bench.loads import Phase, build_phase, load_phase, one_read
+from lsmtune.engines.rocksdb.db_bench.command import (
+    Command,
+    Phase,
+    banner_argv,
+    build_phase,
+    flags_of,
+    load_phase,
+    one_read,
+)
 from lsmtune.engines.rocksdb.db_bench.opener import BenchOpener
 from lsmtune.engines.rocksdb.db_bench.output import load_output, probe_output
 from lsmtune.engines.rocksdb.opener import Opener

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.attempt import disk_full, is_disk_full, last_words
-from lsmtune.engines.base import TrialFailedError, Watch
+from lsmtune.engines.base import TrialFailedError, Watch, disk_full, is_disk_full, last_words
 from lsmtune.engines.rocksdb.bench import Files, HeldRun
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.watching import END_S, SETTLE_TICK_S, TICK_S, Hope, Look, timed
+from lsmtune.errors import LsmtuneError
 from lsmtune.metrics.db_bench import is_result_line
 from lsmtune.system.deadline import Deadline
+from lsmtune.system.launch import run_command
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
+from lsmtune.system.workdir import scratch
 from lsmtune.trials import Protocol, Status
 
 _SHORT_S = 30.0
@@ -26,6 +28,9 @@ _BANNER = re.compile(
     r"Write rate|Read rate|Compression|Compression sampling rate|Memtablerep|Perf Level|WARNING|"
     r"DB path|Set seed to .*|Initializing RocksDB Options .*|Integrated BlobDB|-+$):?"
 )
+
+_LIMIT_S = 5.0
+_VERSION = re.compile(r"db_bench version (\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +146,20 @@ def _last_words(files: Files) -> str:
     spoken = [line for line in lines if line and not _BANNER.match(line)]
     telling = [line for line in spoken if _WORDS_OF_FAILURE.search(line)]
     return last_words(spoken, telling)
+
+
+def db_bench_version(path: str) -> str | None:
+    """Return the version that a db_bench prints, None if it prints none."""
+    found = _VERSION.search(_printed_version(path))
+    return found[1] if found else None
+
+
+def _printed_version(path: str) -> str:
+    """What the program prints with --version; "" where it does not run."""
+    try:
+        with scratch() as folder:
+            output = folder / "version"
+            run_command([path, "--version"], output=output, limit_s=_LIMIT_S)
+            return output.read_text(encoding="utf-8", errors="replace")
+    except (LsmtuneError, OSError):
+        return ""

@@ -1,12 +1,12 @@
 """The command lines of db_bench: one for each part of a trial."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.rocksdb.db_bench.loads import Phase
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.trials import Protocol
-from lsmtune.workloads import Workload
+from lsmtune.workloads import Records, Workload
 
 _HOLDS = 6
 """Number of times that db_bench prints its statistics after the load.
@@ -15,8 +15,43 @@ The text is much larger than the pipe, so db_bench is blocked until lsmtune read
 gate" in `ChildProcess`.
 """
 
-
 _ALWAYS = {"cache_size", "cache_type"}
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One benchmark: its name, its flags, its threads, and whether the database exists before."""
+
+    benchmark: str
+    flags: tuple[str, ...]
+    existing: bool
+    threads: int
+
+
+def build_phase(load: Workload) -> Phase:
+    """Return the benchmark that writes the records of a store before a prepared load.
+
+    It writes each key once, or random keys. With range tombstones, db_bench chooses from more keys
+    than the workload has, so it writes not quite all of them.
+    """
+    definition = load.definition_of(Records)
+    deleting = definition.tombstone_flags(load.build_writes) if load.kind == "read" else ()
+    if load.has_all_keys:
+        return Phase("filluniquerandom", deleting, existing=False, threads=1)
+    writes = f"--writes={load.build_writes}"
+    return Phase("fillrandom", (writes, *deleting), existing=False, threads=1)
+
+
+def load_phase(load: Workload) -> Phase:
+    """Return the benchmark that is measured."""
+    definition = load.definition_of(Records)
+    benchmark = definition.benchmark or definition.name
+    return Phase(benchmark, definition.flags(), definition.prepared, load.threads)
+
+
+def one_read() -> Phase:
+    """Return a benchmark of one read, for a store that is opened only to settle."""
+    return Phase("readrandom", ("--reads=1",), existing=True, threads=1)
 
 
 class Command:

@@ -13,7 +13,7 @@ from lsmtune.engines.rocksdb.bench import (
     ProbeOutput,
     RunResult,
 )
-from lsmtune.engines.rocksdb.db_bench.loads import Phase
+from lsmtune.engines.rocksdb.db_bench.command import Phase
 from lsmtune.engines.tickers import counted_operations, data_block_lookups
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.engines.base import EngineFacts, Live, OwnBase, Places, TrialFailedError, Watch
-from lsmtune.engines.libraries.installed import release_of
-from lsmtune.engines.libraries.loaded import NAME_LIBRARY, OWN, Loaded
+from lsmtune.engines.libraries.installed import NAME_LIBRARY, OWN, Loaded, release_of
 from lsmtune.engines.libraries.natives import has_assertions, has_function
 from lsmtune.engines.read_back import linked_codecs
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
@@ -23,8 +22,7 @@ from lsmtune.engines.rocksdb.driver.running_metrics import RunningOutput
 from lsmtune.engines.rocksdb.driver.running_plan import template_plan
 from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.engines.rocksdb.opener import Opener
-from lsmtune.engines.rocksdb.option_string import NOT_READ, option_string
-from lsmtune.engines.rocksdb.options import own_options
+from lsmtune.engines.rocksdb.options import NOT_READ, option_string, own_options
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.engines.rocksdb.watching import settled_log
 from lsmtune.errors import UserError

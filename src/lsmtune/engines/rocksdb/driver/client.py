@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.attempt import MOST_CHARACTERS, disk_full, is_disk_full
-from lsmtune.engines.base import TrialFailedError, Watch
+from lsmtune.engines.base import MOST_CHARACTERS, TrialFailedError, Watch, disk_full, is_disk_full
 from lsmtune.engines.rocksdb.bench import Files, HeldRun
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.watching import END_S, SETTLE_TICK_S, TICK_S, Hope, Look, timed

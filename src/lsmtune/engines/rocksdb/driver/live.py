@@ -14,7 +14,7 @@ from lsmtune.engines.rocksdb.bench import Part
 from lsmtune.engines.rocksdb.driver.client import Client, Event, event_in
 from lsmtune.engines.rocksdb.driver.output import result_of
 from lsmtune.engines.rocksdb.measure import latency_metrics
-from lsmtune.engines.rocksdb.read_back import read_back
+from lsmtune.engines.rocksdb.options import read_back
 from lsmtune.engines.rocksdb.watching import END_S
 from lsmtune.engines.tickers import counted_operations, read_metrics, ticker, write_metrics
 from lsmtune.knobs.catalogue import Catalogue

@@ -6,7 +6,7 @@ The fields are described in native/lsmdriver/README.md.
 from collections.abc import Iterator
 
 from lsmtune.engines.rocksdb.bench import Part
-from lsmtune.engines.rocksdb.option_string import option_string
+from lsmtune.engines.rocksdb.options import option_string
 from lsmtune.knobs.types import Settings
 from lsmtune.trials import Protocol
 from lsmtune.workloads import Records, Workload

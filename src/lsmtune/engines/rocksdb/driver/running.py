@@ -7,7 +7,7 @@ from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.rocksdb.bench import Part
 from lsmtune.engines.rocksdb.driver.running_metrics import Files, measure
 from lsmtune.engines.rocksdb.driver.running_plan import rate_plan, running_plan
-from lsmtune.engines.rocksdb.read_back import read_back
+from lsmtune.engines.rocksdb.options import read_back
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.engines.templates import MOST_RUNNING, Template, link_database
 from lsmtune.knobs.catalogue import Catalogue

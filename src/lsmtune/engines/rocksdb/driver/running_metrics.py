@@ -11,8 +11,7 @@ from typing import Any
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.rocksdb.driver.output import one, stalls_in, table_in
-from lsmtune.engines.rocksdb.driver.running_plan import CAPACITY, WINDOW
-from lsmtune.engines.rocksdb.driver.style import Style
+from lsmtune.engines.rocksdb.driver.running_plan import CAPACITY, WINDOW, Style
 from lsmtune.engines.tickers import cache_metrics, table_levels, ticker
 from lsmtune.metrics.log_jobs import Job, bytes_by_level
 from lsmtune.metrics.log_reader import LogContent

@@ -1,11 +1,15 @@
 """Plans of the driver for trials of a running store: the template, and the steps on its copy."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import ceil
 
 from lsmtune.engines.rocksdb.bench import Part
+from lsmtune.engines.rocksdb.driver.live import compresses_in_parallel
 from lsmtune.engines.rocksdb.driver.plans import run, settled, store
-from lsmtune.engines.rocksdb.driver.style import Style
+from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.knobs.option_text import struct_fields
+from lsmtune.metrics.options_file import parse_options, unescaped
 from lsmtune.trials import LONGEST_WINDOW_S, RATE_S, Protocol, Running
 from lsmtune.workloads import PROBED, Records, Workload
 from lsmtune.workloads.key_values import UNIFORM, Json, group
@@ -31,6 +35,10 @@ _ENDLESS = 10**12
 """Writes of a run that time ends, as an upper bound for its range deletions."""
 _SEED_STEP = 100_003
 """Distance of the seeds of groups. Gets would else read the keys that puts have just written."""
+
+_UNIVERSAL = "kCompactionStyleUniversal"
+_FULL_MERGE = 200.0
+"""RocksDB's default of max_size_amplification_percent."""
 
 
 def template_plan(part: Part, limits: Protocol) -> Json:
@@ -183,3 +191,29 @@ def _writers_choice(load: Workload) -> Json:
 
 def _seed(part: Part, number: int) -> int:
     return part.seed + (number + 1) * _SEED_STEP
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Options on which a trial depends.
+
+    `full_merge` is the size of all other sorted runs / the last one at which universal compaction
+    merges all; None for other styles. With `parallel`, RocksDB's counters miss written bytes.
+    `blobs`: values are in blob files.
+    """
+
+    full_merge: float | None
+    parallel: bool
+    blobs: bool
+
+    @classmethod
+    def of(cls, options: str) -> "Style":
+        """Read the text of an OPTIONS file."""
+        family = parse_options(options).sections.get(f'CFOptions "{DEFAULT_FAMILY}"', {})
+        full_merge = None
+        if family.get("compaction_style") == _UNIVERSAL:
+            text = unescaped(family.get("compaction_options_universal", ""))
+            fields = struct_fields(text) or {}
+            full_merge = float(fields.get("max_size_amplification_percent", _FULL_MERGE)) / 100
+        blobs = family.get("enable_blob_files") == "true"
+        return cls(full_merge, compresses_in_parallel(options), blobs)
