@@ -33,8 +33,7 @@ import numpy as np
 
 from lsmtune.analysis.shipped_runs import shipped
 from lsmtune.learning.threads import one_thread
-from lsmtune.optimizers.base import Observation, Optimizer
-from lsmtune.optimizers.pending import with_pending
+from lsmtune.optimizers.base import Observation, Optimizer, with_pending
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.stats import median_interval, ratio_interval
 from lsmtune.study.foretelling import Simulated, foretelling

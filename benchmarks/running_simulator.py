@@ -9,7 +9,7 @@ operation. The other trials were not used to fit anything. Trials that could not
 left out.
 
 Writes results/running_simulator.json. Write the median error of write amplification into
-RUNNING_COMPARED in src/lsmtune/simulator/versions.py too.
+RUNNING_COMPARED in src/lsmtune/simulator/modelled.py too.
 """
 
 import json

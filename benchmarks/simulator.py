@@ -19,7 +19,7 @@ load waits. After the others nothing changed.
 On other versions of RocksDB: runs of version_runs.py, with its calibrations.
 
 Writes results/simulator.json. If the median error of write amplification of a version changes,
-write it into COMPARED in src/lsmtune/simulator/versions.py too.
+write it into COMPARED in src/lsmtune/simulator/modelled.py too.
 """
 
 import json

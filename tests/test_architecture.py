@@ -139,7 +139,7 @@ INNER_MODULES = {
     "lsmtune.learning.variance", "lsmtune.limits", "lsmtune.metrics.definitions",
     "lsmtune.metrics.measurement", "lsmtune.objective", "lsmtune.optimizers.algorithms.genetic",
     "lsmtune.optimizers.algorithms.random", "lsmtune.optimizers.base",
-    "lsmtune.optimizers.judgement", "lsmtune.optimizers.opening", "lsmtune.optimizers.pending",
+    "lsmtune.optimizers.judgement", "lsmtune.optimizers.opening",
     "lsmtune.optimizers.points", "lsmtune.optimizers.registry", "lsmtune.progress",
     "lsmtune.reading",
     "lsmtune.report.canvas", "lsmtune.report.importance_page", "lsmtune.report.inspect_page",
@@ -620,7 +620,11 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
         *cases(
             naming_engines,
             [
-                ("verdict.py", "if engine != 'tikv':\n    pass", "verdict.py:1 names the engine tikv"),
+                (
+                    "verdict.py",
+                    "if engine != 'tikv':\n    pass",
+                    "verdict.py:1 names the engine tikv",
+                ),
                 ("api/a.py", "x = engine in ('rocksdb', DRIVER)", "a.py:1 names"),
                 ("api/a.py", "E = 'tikv'\nx = y.engine == E", "a.py:2 names the engine tikv"),
                 ("api/a.py", "x = y != DEFAULT_ENGINE", "a.py:1 names"),

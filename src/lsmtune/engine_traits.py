@@ -19,7 +19,7 @@ from lsmtune.study_keys import STUDY_KEYS, VERSION
 from lsmtune.tables import EngineSettings
 from lsmtune.trials import Base
 from lsmtune.workloads import WORKLOADS, Definition, Workload
-from lsmtune.workloads.known import OPTIONAL, check_workload, name_of
+from lsmtune.workloads.workload import OPTIONAL, check_workload, name_of
 
 if TYPE_CHECKING:
     from lsmtune.spec import StudySettings

@@ -17,7 +17,7 @@ from lsmtune.engines.rocksdb.engine import RocksDB
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import parse_options
-from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.cancelling import ProcessTimeout
 from lsmtune.trials import Status
 from lsmtune.workloads import Workload
 

@@ -19,7 +19,7 @@ from fakes.scripted_tune import (
     tune,
 )
 from lsmtune.errors import LsmtuneError
-from lsmtune.optimizers.pending import with_pending
+from lsmtune.optimizers.base import with_pending
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.store.home import Home
 from lsmtune.study.history import History

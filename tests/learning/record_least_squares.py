@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lsmtune.learning.least_squares import holm, least_squares
+from lsmtune.learning.variance import holm, least_squares
 
 FILE = Path(__file__).parents[1] / "data" / "least_squares.json.gz"
 DESIGNS, KEPT_EACH = 1000, 10

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from record_least_squares import FILE, distance, lsmtune_says
 
-from lsmtune.learning.least_squares import holm, least_squares
+from lsmtune.learning.variance import holm, least_squares
 
 RECORDED = json.loads(gzip.decompress(FILE.read_bytes()))
 

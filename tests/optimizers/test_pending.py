@@ -8,11 +8,10 @@ import pytest
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
 from lsmtune.learning.gaussian_process import fit_process
-from lsmtune.optimizers.base import Earlier, Observation, seen
+from lsmtune.optimizers.base import Earlier, Observation, ended, pending_configs, seen, with_pending
 from lsmtune.optimizers.expectation import Before, Expectation, corrected, expectation, joined
 from lsmtune.optimizers.judgement import incumbent, ranking
 from lsmtune.optimizers.opening import ENOUGH, opening
-from lsmtune.optimizers.pending import ended, pending_configs, with_pending
 from lsmtune.optimizers.points import Points
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.testing.landscapes import (

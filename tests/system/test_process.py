@@ -16,7 +16,7 @@ import pytest
 
 from fakes.patience import PATIENCE_S, eventually
 from lsmtune.errors import UserError
-from lsmtune.system.deadline import Deadline, ProcessTimeout
+from lsmtune.system.cancelling import Deadline, ProcessTimeout
 from lsmtune.system.process import ChildProcess, NoLine
 from lsmtune.units import MIB
 

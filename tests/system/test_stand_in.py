@@ -9,7 +9,7 @@ import pytest
 
 from fakes.patience import PATIENCE_S, eventually
 from lsmtune.errors import UserError
-from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.cancelling import ProcessTimeout
 from lsmtune.system.launch import run_command
 from lsmtune.system.stand_in import StandIn
 

@@ -12,7 +12,7 @@ from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.spec import make_spec
 from lsmtune.workloads import PROBED, WORKLOADS, Kind, Records, Workload
-from lsmtune.workloads.known import OPTIONAL, check_workload
+from lsmtune.workloads.definition import OPTIONAL, check_workload
 from lsmtune.workloads.records import RECORDS
 from lsmtune.workloads.ycsb import YCSB
 

@@ -10,7 +10,7 @@ from lsmtune.engines.registry import usable_entries
 from lsmtune.errors import Argument, Message, UserError
 from lsmtune.spec import read_study_file
 from lsmtune.store.database import DATABASE
-from lsmtune.system.links import other_owner
+from lsmtune.system.write import other_owner
 
 
 class Consent(Protocol):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lsmtune.learning.factors import Floats
-from lsmtune.learning.least_squares import LeastSquares, holm, least_squares
+from lsmtune.learning.variance import LeastSquares, holm, least_squares
 from lsmtune.stats import Interval
 
 Levels = NDArray[np.int_]

@@ -10,9 +10,8 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
 from lsmtune.learning.gaussian_process import GaussianProcess, Prior, fit_process
-from lsmtune.optimizers.base import Earlier, Observation
+from lsmtune.optimizers.base import Earlier, Observation, ended, pending_configs
 from lsmtune.optimizers.judgement import chosen_trials, drawn_in, measured, outcomes
-from lsmtune.optimizers.pending import ended, pending_configs
 from lsmtune.optimizers.points import Points
 
 Before = Callable[[Sequence[Config]], Floats]

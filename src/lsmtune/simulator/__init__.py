@@ -1,7 +1,15 @@
 """The simulator of the tree: a run of the rocksdb engine, predicted instead of measured."""
 
 from lsmtune.simulator.machine import Machine, Measured, fitted_constants, load_machine
-from lsmtune.simulator.modelled import modelled, why_unmodelled
+from lsmtune.simulator.modelled import (
+    COMPARED,
+    RUNNING_COMPARED,
+    Compared,
+    modelled,
+    modelled_text,
+    nearest_compared,
+    why_unmodelled,
+)
 from lsmtune.simulator.native import (
     MODELLED_VERSION,
     MODELLED_WORKLOADS,
@@ -15,13 +23,6 @@ from lsmtune.simulator.native import (
     known_knobs,
     predict,
     recorded,
-)
-from lsmtune.simulator.versions import (
-    COMPARED,
-    RUNNING_COMPARED,
-    Compared,
-    modelled_text,
-    nearest_compared,
 )
 
 __all__ = [

@@ -42,9 +42,8 @@ from lsmtune.store.records import (
     verification_of,
     whole,
 )
-from lsmtune.system.links import refuse_link, refuse_links
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
-from lsmtune.system.write import remove_folder
+from lsmtune.system.write import refuse_link, refuse_links, remove_folder
 from lsmtune.trials import Simplified, SizeRule
 from lsmtune.workloads import Workload
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from lsmtune.optimizers.pending import with_pending
+from lsmtune.optimizers.base import with_pending
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.pruning import PruneRule
 from lsmtune.simulator import load_machine

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from lsmtune.errors import UserError
-from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.cancelling import ProcessTimeout
 
 _PIPE_BYTES = 4096  # the least that the kernel grants (one page; more where pages are larger)
 _PR_SET_PDEATHSIG = 1  # from linux/prctl.h

@@ -15,8 +15,7 @@ from typing import BinaryIO, Self
 
 import psutil
 
-from lsmtune.system.cancelling import check_cancelled
-from lsmtune.system.deadline import Deadline, ProcessTimeout
+from lsmtune.system.cancelling import Deadline, ProcessTimeout, check_cancelled
 from lsmtune.system.launch import Streams, pipe, small_pipe, start
 
 _CHUNK_BYTES = 512

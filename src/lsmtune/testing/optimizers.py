@@ -12,8 +12,7 @@ import pytest
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
-from lsmtune.optimizers.base import Observation, Optimizer, seen
-from lsmtune.optimizers.pending import with_pending
+from lsmtune.optimizers.base import Observation, Optimizer, seen, with_pending
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.system.launch import run_command
 from lsmtune.testing.landscapes import (

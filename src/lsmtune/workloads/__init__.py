@@ -10,8 +10,7 @@ from lsmtune.workloads.definition import (
     defaults,
 )
 from lsmtune.workloads.key_values import KeyValues, Records
-from lsmtune.workloads.known import WORKLOADS
-from lsmtune.workloads.workload import Mix, Workload, whole_numbers
+from lsmtune.workloads.workload import WORKLOADS, Mix, Workload, whole_numbers
 
 EngineName = str
 """Name of an engine: of lsmtune, or of an installed package."""

@@ -1,9 +1,10 @@
 """The record of a workload: its name and its parameters, as a study stores them."""
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -21,16 +22,35 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from lsmtune.entries import Known
 from lsmtune.errors import allowed_text, unknown_word
 from lsmtune.study_keys import MIX_KEYS, WORKLOAD_KEYS
-from lsmtune.workloads.definition import OF_RECORDS, Definition, Kind, Parameters
-from lsmtune.workloads.known import OPTIONAL, WORKLOADS
+from lsmtune.workloads.definition import OF_RECORDS, Benchmark, Definition, Kind, Parameters
+from lsmtune.workloads.records import RECORDS
+from lsmtune.workloads.sql import SQL
+from lsmtune.workloads.ycsb import YCSB
 
 D = TypeVar("D", bound=Definition)
 
 _WHOLE = 1e-9
 _HEADER_BYTES = 32
 """Maximum bytes that RocksDB adds to a write (db/write_batch.cc)."""
+
+_NAME = r"[a-z][a-z0-9_]{0,31}"
+
+_OWN: tuple[type[Definition], ...] = (*RECORDS, *SQL, *YCSB, Benchmark)
+"""The workloads of lsmtune."""
+
+
+def _of_entry(entry: Any) -> Iterator[tuple[str, type[Definition]]]:
+    return ((one.name, one) for one in entry.workloads if not isinstance(one, str))
+
+
+WORKLOADS: Known[type[Definition]] = Known({one.name: one for one in _OWN}, _of_entry)
+"""The workloads by name."""
+
+OPTIONAL = frozenset(name for one in _OWN for name in one.parameters)
+"""Parameters of `Workload` that only some workloads have."""
 
 
 def _is_none(value: object) -> bool:
@@ -320,3 +340,44 @@ def _own_parameters(own: type[Parameters], given: Mapping[str, Any]) -> Paramete
         key = ".".join(map(str, first["loc"]))
         text = "this key is missing" if first["type"] == "missing" else allowed_text(first)
         raise ValueError(f"{key}: {text}") from error
+
+
+def name_of(workload: str | type[Definition]) -> str:
+    """Return the name of a workload that an engine names, or brings along as a class."""
+    return workload if isinstance(workload, str) else workload.name
+
+
+def check_workload(workload: object) -> None:
+    """Raise ValueError if an engine of another package cannot have this workload."""
+    if isinstance(workload, str):
+        if workload not in WORKLOADS.built_in:
+            raise ValueError(unknown_word("workload", workload, WORKLOADS.built_in))
+        return
+    if not (isinstance(workload, type) and issubclass(workload, Definition)):
+        raise ValueError(f"a workload is neither a name nor a class of Definition: {workload!r}")
+    name = getattr(workload, "name", None)
+    if not (isinstance(name, str) and re.fullmatch(_NAME, name)):
+        raise ValueError(
+            f"the name {name!r} of a workload is not allowed; use 1 to 32 lowercase letters, "
+            "digits and underscores"
+        )
+    if WORKLOADS.built_in.get(name, workload) is not workload:
+        raise ValueError(f"lsmtune itself has the workload {name}")
+    _check_members(workload)
+
+
+def _check_members(workload: type[Definition]) -> None:
+    where = f"the workload {workload.name}"
+    what: object = getattr(workload, "what", None)
+    if not isinstance(what, str) or not what or "\n" in what:
+        raise ValueError(f"{where} needs one line in the attribute what")
+    if workload.kind not in get_args(Kind):
+        raise ValueError(f"{where}: {unknown_word('kind', workload.kind, get_args(Kind))}")
+    own: object = workload.own
+    if own is not None and not (isinstance(own, type) and issubclass(own, Parameters)):
+        raise ValueError(f"{where}: own is no class of Parameters")
+    for names, known in ((workload.of_records, OF_RECORDS), (workload.parameters, OPTIONAL)):
+        if stray := [name for name in names if name not in known]:
+            raise ValueError(f"{where}: {unknown_word('parameter', stray[0], known)}")
+    if taken := {"name", *OF_RECORDS, *OPTIONAL}.intersection(workload.own_fields()):
+        raise ValueError(f"{where}: lsmtune itself has the parameter {min(taken)}")

@@ -12,10 +12,9 @@ import numpy as np
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
-from lsmtune.optimizers.base import Observation, seen
+from lsmtune.optimizers.base import Observation, ended, seen
 from lsmtune.optimizers.judgement import judged
 from lsmtune.optimizers.opening import ENOUGH, nearby, opening
-from lsmtune.optimizers.pending import ended
 from lsmtune.optimizers.points import Points
 from lsmtune_reproductions.optimizers.actor_critic import Steps, train
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from lsmtune.errors import LsmtuneError
 from lsmtune.system import store_steps
-from lsmtune.system.deadline import Deadline, ProcessTimeout
+from lsmtune.system.cancelling import Deadline, ProcessTimeout
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
 
 Event = dict[str, Any]

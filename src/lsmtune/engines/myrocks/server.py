@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.engines.base import TrialFailedError, disk_full, is_disk_full, last_words
-from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.cancelling import ProcessTimeout
 from lsmtune.system.process import ChildProcess, ExitStatus
 from lsmtune.system.workdir import directory_bytes, scratch
 from lsmtune.trials import Protocol, Status

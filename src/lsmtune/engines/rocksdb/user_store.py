@@ -41,7 +41,7 @@ from lsmtune.metrics.options_file import (
 )
 from lsmtune.rehearsal import StorePlan, StoreRehearsal
 from lsmtune.system import store_copy
-from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.cancelling import ProcessTimeout
 from lsmtune.system.host import free_bytes
 from lsmtune.system.workdir import create_workdir, remove_workdir, sweep_workdirs, workdir
 from lsmtune.units import MIB, format_bytes

@@ -13,7 +13,7 @@ from lsmtune.engines.rocksdb.best_case import BestCase, SoFar
 from lsmtune.metrics.log_events import LogFollower
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import LogContent, read_log
-from lsmtune.system.deadline import Deadline, ProcessTimeout
+from lsmtune.system.cancelling import Deadline, ProcessTimeout
 from lsmtune.system.process import ChildProcess
 from lsmtune.system.workdir import directory_bytes
 from lsmtune.trials import Status

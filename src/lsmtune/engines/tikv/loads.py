@@ -9,7 +9,7 @@ from pathlib import Path
 from lsmtune.engines.base import MOST_CHARACTERS, TrialFailedError, last_words
 from lsmtune.engines.tikv.settings import Cluster
 from lsmtune.metrics.go_ycsb import YcsbRun, parse_go_ycsb
-from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.cancelling import ProcessTimeout
 from lsmtune.system.process import ChildProcess, NoLine
 from lsmtune.trials import Protocol, Status
 from lsmtune.workloads import Workload

@@ -31,7 +31,7 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.tikv_toml import Flat, parse_file
 from lsmtune.knobs.types import Settings, Value
-from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.cancelling import ProcessTimeout
 from lsmtune.system.launch import run_command
 from lsmtune.system.lock import study_lock
 from lsmtune.system.stand_in import Marker, StandIn, state_folder

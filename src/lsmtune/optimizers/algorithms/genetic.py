@@ -8,9 +8,8 @@ from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.optimizers.algorithms.random import RandomSearch
-from lsmtune.optimizers.base import Observation, seen
+from lsmtune.optimizers.base import Observation, ended, seen
 from lsmtune.optimizers.judgement import ranking
-from lsmtune.optimizers.pending import ended
 
 _TRIES = 50
 

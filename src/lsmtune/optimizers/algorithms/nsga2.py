@@ -9,10 +9,9 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from lsmtune.knobs.types import Knob
-from lsmtune.optimizers.base import Observation
+from lsmtune.optimizers.base import Observation, ended
 from lsmtune.optimizers.judgement import best_first
 from lsmtune.optimizers.optuna_adapter import Choice, OptunaOptimizer
-from lsmtune.optimizers.pending import ended
 
 _POPULATION = 8
 """Small, so that budgets of some dozen trials see generations."""

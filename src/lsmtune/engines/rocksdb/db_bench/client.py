@@ -12,7 +12,7 @@ from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.watching import END_S, SETTLE_TICK_S, TICK_S, Hope, Look, timed
 from lsmtune.errors import LsmtuneError
 from lsmtune.metrics.db_bench import is_result_line
-from lsmtune.system.deadline import Deadline
+from lsmtune.system.cancelling import Deadline
 from lsmtune.system.launch import run_command
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
 from lsmtune.system.workdir import scratch

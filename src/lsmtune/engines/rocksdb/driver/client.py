@@ -14,7 +14,7 @@ from lsmtune.engines.rocksdb.bench import Files, HeldRun
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.watching import END_S, SETTLE_TICK_S, TICK_S, Hope, Look, timed
 from lsmtune.errors import Argument, UserError
-from lsmtune.system.deadline import Deadline
+from lsmtune.system.cancelling import Deadline
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
 from lsmtune.trials import Protocol, Status
 
