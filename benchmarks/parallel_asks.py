@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from lsmtune.analysis.shipped_runs import shipped
+from lsmtune.analysis.screened import shipped
 from lsmtune.learning.threads import one_thread
 from lsmtune.optimizers.base import Observation, Optimizer, with_pending
 from lsmtune.optimizers.registry import make_optimizer

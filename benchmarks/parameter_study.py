@@ -13,8 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.importance import find_importance, runs_of
-from lsmtune.analysis.importance_document import importance_document
+from lsmtune.analysis.importance import find_importance, importance_document, runs_of
 from lsmtune.knobs.catalogue import load
 from lsmtune_reproductions.recipes.jin2022.study import (
     METRICS,

@@ -17,7 +17,7 @@ from statistics import median
 
 import numpy as np
 
-from lsmtune.analysis.shipped_runs import shipped
+from lsmtune.analysis.screened import shipped
 from lsmtune.knobs.types import Config
 from lsmtune.learning.threads import one_thread
 from lsmtune.objective import parse_objective

@@ -127,8 +127,7 @@ NO_ENGINE = {
 
 INNER_MODULES = {
     "lsmtune.analysis.experiment_runs", "lsmtune.analysis.importance",
-    "lsmtune.analysis.importance_document", "lsmtune.analysis.screened",
-    "lsmtune.analysis.shipped_runs", "lsmtune.analysis.swept", "lsmtune.api.flags",
+    "lsmtune.analysis.screened", "lsmtune.analysis.swept", "lsmtune.api.flags",
     "lsmtune.api.on_hosts", "lsmtune.api.resolve", "lsmtune.api.resolve_experiment",
     "lsmtune.batch", "lsmtune.cli.flags", "lsmtune.cli.output", "lsmtune.cli.progress",
     "lsmtune.cli.tables", "lsmtune.engine_traits", "lsmtune.engines.base",

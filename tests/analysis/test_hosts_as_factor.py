@@ -6,8 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lsmtune.analysis.importance import Importance, find_importance, knob_ranking, runs_of
-from lsmtune.analysis.importance_document import importance_document
+from lsmtune.analysis.importance import (
+    Importance,
+    find_importance,
+    importance_document,
+    knob_ranking,
+    runs_of,
+)
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
 from lsmtune.batch import BatchLine
 from lsmtune.cli.importance_lines import importance_lines

@@ -7,7 +7,7 @@ import pytest
 from lsmtune.analysis.swept import SweptRun
 from lsmtune.analysis.upgrade import Upgrade, compare_versions
 from lsmtune.experiment import Sweep
-from lsmtune.report.text.upgrade_words import upgrade_document
+from lsmtune.report.text.swept_words import upgrade_document
 
 VERSIONS = ("8.10.2", "10.1.3", "11.8.1")
 METRICS = ("write_amp", "throughput_ops_s")

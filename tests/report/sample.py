@@ -9,16 +9,16 @@ from zlib import crc32
 import numpy as np
 
 from fakes.facts import HOST
-from lsmtune.analysis.pace import Pace
 from lsmtune.analysis.study_view import (
     ONLINE,
     Change,
     OnlineCall,
+    Pace,
     StudyView,
     TrialView,
     VerificationView,
+    Windows,
 )
-from lsmtune.analysis.windows import Windows
 from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Value

@@ -6,8 +6,7 @@ from sample import pairs, study_view, verification
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.rehearsal import Rehearsal
-from lsmtune.report.text.answers import answers
-from lsmtune.report.text.claim_text import claim_text
+from lsmtune.report.text.claim_text import answers, claim_text
 from lsmtune.report.text.headline_text import MAX_WORDS
 
 

@@ -8,8 +8,7 @@ from html import unescape
 import pytest
 from sample import EMPTY, pareto_view, study_view, trial
 
-from lsmtune.report.front import Front, pareto
-from lsmtune.report.front_section import front_keys, front_plot
+from lsmtune.report.front import Front, front_keys, front_plot, pareto
 from lsmtune.report.page import render_page
 from lsmtune.trials import Role
 

@@ -3,8 +3,7 @@
 import pytest
 from sample import EMPTY, pairs, pareto_view, read_view, study_view, verification
 
-from lsmtune.report.overview import overview
-from lsmtune.report.overview_page import overview_plot, render_overview
+from lsmtune.report.overview_page import overview, overview_plot, render_overview
 
 
 def test_overview_counts_gains_of_all_studies() -> None:

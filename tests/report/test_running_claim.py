@@ -11,8 +11,7 @@ from lsmtune.objective import parse_objective
 from lsmtune.report.export_notes import export_notes
 from lsmtune.report.page import render_page
 from lsmtune.report.study_document import show_document
-from lsmtune.report.text.answers import answers
-from lsmtune.report.text.claim_text import claim_text
+from lsmtune.report.text.claim_text import answers, claim_text
 from lsmtune.report.text.headline_text import headline_of
 from lsmtune.report.text.metric_words import label
 

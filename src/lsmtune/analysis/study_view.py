@@ -1,25 +1,27 @@
 """View of a study: baseline, winner, trials and verifications."""
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.hosts_used import HostUse
-from lsmtune.analysis.pace import Pace
 from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.trades import Trade
-from lsmtune.analysis.windows import Windows
 from lsmtune.engine_traits import ENGINES, predicts
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.existing import StoreChange
+from lsmtune.knobs.memory import Memory
 from lsmtune.knobs.types import Knob, Value
-from lsmtune.metrics.measurement import Measurement
-from lsmtune.objective import Objective
+from lsmtune.metrics.measurement import Measurement, Moment
+from lsmtune.objective import Metrics, Objective
 from lsmtune.rehearsal import Rehearsal
-from lsmtune.store.records import StudyHost
+from lsmtune.spaces import KnobSpaces
+from lsmtune.store.records import StoredTrial, StudyHost, complete_trials, paired_runs
+from lsmtune.study.history import History
+from lsmtune.study.ranking import Candidate
 from lsmtune.trials import Judgement, OnlineChange, Origin, Role, Status
 from lsmtune.verdict import LimitCheck, Pair, Verdict
-from lsmtune.workloads import Workload
+from lsmtune.workloads import Records, Workload
 
 COMPARISON = "comparison of versions of RocksDB"
 """An experiment of `lsmtune verify --rocksdb`."""
@@ -28,6 +30,121 @@ ONLINE = "record of online tuning"
 
 _REPRODUCED = re.compile(r"reproduce-(sst-size|compaction-style|db-bench-study|autotikv)(-.+)?")
 """Names of the studies of `lsmtune reproduce`, each with the name of its recipe."""
+
+_MILLION = 1_000_000
+
+_OWN_RUNS = (Role.TRIAL, Role.REPEAT, Role.SIMPLIFY)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Course of the window of one run of each side; `is_pair`: both runs are of one pair."""
+
+    base: tuple[Moment, ...]
+    best: tuple[Moment, ...]
+    is_pair: bool
+
+
+def windows_of(history: History, best: Candidate | None) -> Windows | None:
+    """Return the windows of the newest pair at the study's rate, else of the newest runs.
+
+    None without a winner, and if the runs have no window.
+    """
+    for base, winner, is_pair in () if best is None else _runs(history, best):
+        found = Windows(_window(base), _window(winner), is_pair)
+        if found.base and found.best:
+            return found
+    return None
+
+
+def _runs(history: History, best: Candidate) -> Iterator[tuple[StoredTrial, StoredTrial, bool]]:
+    """Yield runs of baseline and winner: the newest pair first, the runs of the search last."""
+    at_own_rate = [found for found in history.verifications if found.rate is None]
+    for verification in reversed(at_own_rate):
+        if (role := verification.role_of(best.trial.number)) is not None:
+            runs = history.runs_of_verification(verification)
+            for winner, base in reversed(paired_runs(runs, verification, role)):
+                yield base, winner, True
+    own = [run for role in _OWN_RUNS for run in complete_trials(history.runs, role)
+           if run.config == best.trial.config]  # fmt: skip
+    if history.complete_base and own:
+        yield history.complete_base[-1], max(own, key=lambda run: run.number), False
+
+
+def _window(run: StoredTrial) -> tuple[Moment, ...]:
+    found = run.result.measurement
+    moments = () if found is None else found.window
+    return moments if moments and moments[-1].second > 0 else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The rate of a running store.
+
+    `ops_s` are the operations per second of the whole workload, and `written_bytes_s` the bytes of
+    its writes. `share` is the rate / the capacity of the baseline; None if that is unknown.
+    `window_s` is the time in which a trial measures. `given`: the user gave the rate.
+    """
+
+    ops_s: float
+    written_bytes_s: float
+    share: float | None
+    window_s: float
+    given: bool
+
+
+def pace_of(
+    runs: Iterable[StoredTrial], base: Metrics, load: Workload, *, given: bool
+) -> Pace | None:
+    """Return the rate of these runs, the newest if they differ; None for filled stores."""
+    found = [run.spec.running for run in runs if run.spec.running is not None]
+    steps = next((steps for steps in reversed(found) if steps.rate is not None), None)
+    if steps is None or steps.rate is None:
+        return None
+    capacity = base.get("capacity_ops_s")
+    return Pace(
+        ops_s=steps.rate,
+        written_bytes_s=load.definition_of(Records).written_bytes_s(steps.rate),
+        share=steps.rate / capacity if capacity else None,
+        window_s=steps.window_s,
+        given=given,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FullMemory:
+    """The memory that a full-size tree needs at most, in bytes.
+
+    `estimate` has it by consumer, and `measured_bytes` is the sum with the measured size of filters
+    and indexes; None without a measurement. `keys` is the number of distinct keys; None if it is
+    unknown.
+    """
+
+    estimate: Memory
+    measured_bytes: float | None
+    limit_bytes: int
+    keys: float | None
+
+    @property
+    def table_bytes_per_million_keys(self) -> float:
+        """Bytes of filters and indexes outside the block cache per million keys."""
+        tables = self.estimate.filters + self.estimate.indexes
+        return tables * _MILLION / self.keys if self.keys else 0.0
+
+
+def full_memory_of(spaces: KnobSpaces, winner: Candidate | None) -> FullMemory | None:
+    """Return the memory with the winner; None without one, and if the study does not check it."""
+    if winner is None or spaces.ground.rule is None:
+        return None
+    space = spaces.at()
+    limit = space.full_size.memory
+    records = limit.records
+    return FullMemory(
+        space.full_memory(winner.trial.config),
+        winner.metrics.get("memory_bytes"),
+        limit.limit_bytes,
+        None if records is None else records.count,
+    )
 
 
 @dataclass(frozen=True, slots=True)

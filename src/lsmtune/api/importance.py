@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.importance import (
     Importance,
     KnobImportance,
     MetricImportance,
     find_importance,
+    importance_document,
     runs_of,
     usual_repeats,
 )
-from lsmtune.analysis.importance_document import importance_document
-from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, UserError

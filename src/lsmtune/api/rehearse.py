@@ -22,7 +22,7 @@ from lsmtune.engines.registry import engine_of, entry_of
 from lsmtune.errors import Argument, UserError
 from lsmtune.progress import Observer
 from lsmtune.rehearsal import StoreRehearsal
-from lsmtune.report.text.store_rehearsal_text import plan_sentence, store_rehearsal_lines
+from lsmtune.report.text.rehearsal_text import plan_sentence, store_rehearsal_lines
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.study_keys import VERSION

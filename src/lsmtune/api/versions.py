@@ -16,8 +16,7 @@ from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
 from lsmtune.progress import Observer
 from lsmtune.report.swept_page import render_swept, upgrade_section
-from lsmtune.report.text.swept_words import swept_document
-from lsmtune.report.text.upgrade_words import upgrade_document
+from lsmtune.report.text.swept_words import swept_document, upgrade_document
 from lsmtune.report.text.words import listed
 from lsmtune.spec import Ground, StudySettings
 from lsmtune.store.home import Home

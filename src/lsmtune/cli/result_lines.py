@@ -8,6 +8,7 @@ from lsmtune.cli.output import note, print_json, say, say_all
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import ClaimText, claim_text
+from lsmtune.report.text.constraint_text import TRADES_TITLE
 from lsmtune.report.text.hosts_text import host_columns, host_rows, host_sentences
 from lsmtune.report.text.simplification_text import NEEDED_TITLE, needed_lines, needed_sentence
 from lsmtune.report.text.step_text import StepText
@@ -21,7 +22,6 @@ from lsmtune.report.text.summary_text import (
     metric_line,
     metrics_title,
 )
-from lsmtune.report.text.trade_text import TRADES_TITLE
 
 if TYPE_CHECKING:
     from lsmtune.api.results import Finished, ResultFiles

@@ -149,7 +149,7 @@ def _compare_versions(
     from lsmtune.api.versions import compare_winner
     from lsmtune.cli.progress import TerminalObserver
     from lsmtune.cli.sweep_lines import swept_lines
-    from lsmtune.report.text.upgrade_words import upgrade_answers
+    from lsmtune.report.text.swept_words import upgrade_answers
 
     for flag, value in given.items():
         if value is not None:

@@ -23,19 +23,28 @@ from lsmtune.report.inspect_plots import (
     written_per_byte,
     written_plot,
 )
-from lsmtune.report.inspect_sections import families_section, given_section, options_section
 from lsmtune.report.markup import Html, code, command, element, folded, items, join, section, table
 from lsmtune.report.page import assembled
 from lsmtune.report.page_texts import PageTexts
-from lsmtune.report.text.inspect_families import has_several
+from lsmtune.report.text.inspect_families import (
+    FAMILY_HEADS,
+    families_title,
+    family_rows,
+    has_several,
+    option_groups,
+    other_families,
+)
 from lsmtune.report.text.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
+    changed_rows,
     changed_text,
     compared_facts,
     contexts,
+    defaults_text,
     facts,
     finding_rows,
+    given_rows,
     heading,
     level_periods,
     level_rows,
@@ -47,7 +56,7 @@ from lsmtune.report.text.inspect_words import (
     stall_rows,
     title_text,
 )
-from lsmtune.report.text.words import counted, number, quantity
+from lsmtune.report.text.words import counted, number, quantity, unbroken
 
 _TEXTS = PageTexts(__package__, "inspect")
 _MIN_DUMPS = 4
@@ -387,3 +396,38 @@ def _rate_section(log: Inspection, prefix: str) -> Html:
     return _chart_section(
         "Writes", title, see, picture(f"{prefix}-rate", rate_plot(log), [], f"{title}. {see}")
     )
+
+
+def families_section(log: Inspection) -> Html:
+    """Return the column families that matter as a section of a page."""
+    rest = other_families(log)
+    return section(
+        "Column families", families_title(log),
+        table("Column families", FAMILY_HEADS, family_rows(log), fold=False),
+        element("p", f"{rest}.", class_="note") if rest else "",
+    )  # fmt: skip
+
+
+def options_section(log: Inspection) -> Html:
+    """Return the options that differ from the defaults as a section of a page."""
+    groups = option_groups(log)
+    names = {name for _, changes in groups for name in changes}
+    verb = "differs" if len(names) == 1 else "differ"
+    tables = [
+        table(
+            f"Changed options {heading or ''}".rstrip(),
+            ("option", "value", "default"),
+            [[code(name), *values] for name, *values in changed_rows(changes)],
+        )
+        for heading, changes in groups
+    ]
+    count = counted(len(names), "option")
+    title = f"{count} {verb} from {defaults_text(log)}"
+    return section("Options", unbroken(title), *tables)
+
+
+def given_section(log: Inspection) -> Html:
+    """Return the options of a file whose version is unknown as a section of a page."""
+    rows = [(code(name), value) for name, value in given_rows(log)]
+    title = f"{counted(len(rows), 'option')} in the {log.kind}"
+    return section("Options", title, table("Options of the file", ("option", "value"), rows))

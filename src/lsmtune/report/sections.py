@@ -22,11 +22,10 @@ from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, l
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.text.changed_options import OptionRow
 from lsmtune.report.text.claim_text import ClaimText, metric_cells
-from lsmtune.report.text.facts import Fact
+from lsmtune.report.text.constraint_text import TRADES_TITLE
+from lsmtune.report.text.facts import Fact, pace_text
 from lsmtune.report.text.metric_words import Ratio, label
-from lsmtune.report.text.pace_text import pace_text
 from lsmtune.report.text.step_text import StepText
-from lsmtune.report.text.trade_text import TRADES_TITLE
 from lsmtune.report.text.words import counted, number, quantity, unbroken, unit_text
 from lsmtune.report.tree import Levels, Stalls, Trees
 

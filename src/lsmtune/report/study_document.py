@@ -6,11 +6,10 @@ from enum import StrEnum
 from typing import Any
 
 from lsmtune.analysis.claim import Alternative, Claim, claim_of
-from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.hosts_used import HostUse
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.simplification import Simplification
-from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
+from lsmtune.analysis.study_view import FullMemory, StudyView, TrialView, VerificationView
 from lsmtune.analysis.trades import Cost, Trade, price_of
 from lsmtune.limits import Limit
 from lsmtune.metrics.options_file import family_document

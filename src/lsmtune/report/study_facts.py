@@ -6,8 +6,7 @@ from dataclasses import asdict
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.study_view import ONLINE, StudyView
 from lsmtune.report.text.constraint_text import limit_text, measured_text
-from lsmtune.report.text.facts import Fact, host_text, objective_text, workload_text
-from lsmtune.report.text.pace_text import pace_text
+from lsmtune.report.text.facts import Fact, host_text, objective_text, pace_text, workload_text
 from lsmtune.report.text.words import counted, listed
 from lsmtune.trials import Role
 from lsmtune.units import format_bytes, format_duration

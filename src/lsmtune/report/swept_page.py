@@ -17,11 +17,11 @@ from lsmtune.report.text.metric_words import Ratio, drawn_unit, label, metric_va
 from lsmtune.report.text.swept_words import (
     TOO_FEW_FLUSHES,
     answers,
+    comparison_text,
     library_lines,
     mean_word,
     short_answer,
 )
-from lsmtune.report.text.upgrade_words import comparison_text
 from lsmtune.report.text.words import counted, listed, sentence_start, unbroken
 
 _HEIGHT_PX = 260

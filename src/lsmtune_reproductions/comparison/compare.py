@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
+from lsmtune.analysis.screened import SHIPPED_VERSION
 from lsmtune.api.on_hosts import OnHosts, opened_hosts
 from lsmtune.errors import Argument, UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lsmtune.analysis.shipped_runs import SHIPPED_VERSION
+from lsmtune.analysis.screened import SHIPPED_VERSION
 from lsmtune.report.canvas import Chart, Key, line_keys, line_look, picture, ratio_axis, whiskers
 from lsmtune.report.markup import Html, element, items, nowrap, section, table
 from lsmtune.report.page import assembled

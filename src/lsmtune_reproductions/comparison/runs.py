@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from lsmtune.analysis.shipped_runs import shipped
+from lsmtune.analysis.screened import shipped
 from lsmtune.engines.base import Engine
 from lsmtune.errors import UserError
 from lsmtune.hosts.commander import Hosts

@@ -1,14 +1,18 @@
-"""Limits in words, for sentences and for cells of tables."""
+"""Limits in words, for sentences and for cells of tables, and what a default limit costs."""
 
-from math import expm1
+from math import expm1, log
 
-from lsmtune.limits import Limit
+from lsmtune.analysis.trades import Trade
+from lsmtune.limits import TINY, Limit
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.text.metric_words import label, metric_value
-from lsmtune.report.text.words import TIMES, number
+from lsmtune.report.text.step_text import StepText
+from lsmtune.report.text.words import TIMES, listed, number
 from lsmtune.verdict import LimitCheck
 
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
+
+TRADES_TITLE = "What a limit costs"
 
 
 def limit_text(limit: Limit) -> str:
@@ -73,3 +77,52 @@ def short_value(limit: Limit, value: float) -> str:
         return metric_value(limit.metric, value)
     close = value != limit.bound and float(f"{value:.3g}") == limit.bound
     return f"{value:{'.6g' if close else '.3g'}} {TIMES}"
+
+
+def trade_step(trade: Trade) -> StepText:
+    """Return what a config gains that breaks a limit, and the flag that allows it."""
+    limit = trade.check
+    gains = [
+        f"{label(name)} {number(ratio)} {TIMES}"
+        for name, ratio in trade.ratios.items()
+        if name != limit.limit.metric
+    ]
+    runs = "measured once" if trade.runs == 1 else f"the median of {trade.runs} runs"
+    text = (
+        f"With {excess_text(limit)}: {listed(gains)}, {runs} (trial {trade.trial}). To allow it, "
+        "start a new study with this flag:"
+    )
+    return StepText(text, None, f'--limit "{limit.relaxed}"')
+
+
+def excess_text(check: LimitCheck) -> str:
+    """Return what a config does to the metric of a limit: `15 % more live space`."""
+    name = label(check.limit.metric)
+    if check.value is None:
+        return f"an unknown {name}"
+    if not check.limit.times_base or check.limit.plus:
+        return f"{name} at {measured_value(check, check.value)} (limit {bound_text(check.limit)})"
+    return changed(check.limit.metric, check.value)
+
+
+def changed(metric: str, ratio: float) -> str:
+    """Return a change in words: `15 % more live space`, `2.1 x p99 latency of scans`."""
+    name, percent = label(metric), 100 * abs(ratio - 1)
+    amount = f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}"  # noqa: PLR2004 - two digits
+    if ratio >= 2:  # noqa: PLR2004 - from here on a factor is easier to read
+        return f"{number(ratio)} {TIMES} {name}"
+    side = "more" if ratio > 1 else "less"
+    if metric.endswith("_us"):
+        side = "higher" if ratio > 1 else "lower"
+    return f"{amount} % {side} {name}"
+
+
+def best_gain(trade: Trade) -> str:
+    """Return the largest gain of a trade in words."""
+    turned = {
+        name: max(ratio, TINY) if METRICS[name].better == "lower" else 1 / max(ratio, TINY)
+        for name, ratio in trade.ratios.items()
+        if name != trade.check.limit.metric
+    }
+    best = min(turned, key=lambda name: log(turned[name]))
+    return changed(best, trade.ratios[best])

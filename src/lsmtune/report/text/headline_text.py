@@ -7,11 +7,10 @@ from lsmtune.analysis.claim import Claim, Reason, Status
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.trades import Cost
 from lsmtune.limits import OVERLOAD
-from lsmtune.report.text.constraint_text import bound_text
+from lsmtune.report.text.constraint_text import best_gain, bound_text, changed, excess_text
+from lsmtune.report.text.facts import overload_text, rate_text
 from lsmtune.report.text.metric_words import label, metric_value
-from lsmtune.report.text.pace_text import overload_text, rate_text
 from lsmtune.report.text.rehearsal_text import deployment_problem
-from lsmtune.report.text.trade_text import best_gain, changed, excess_text
 from lsmtune.report.text.words import TIMES, counted, listed, sentence_start
 from lsmtune.verdict import LimitCheck, State
 

@@ -1,6 +1,6 @@
 """Sentences about the memory of the full-size tree."""
 
-from lsmtune.analysis.full_memory import FullMemory
+from lsmtune.analysis.study_view import FullMemory
 from lsmtune.errors import Argument, Message
 from lsmtune.report.text.words import listed
 from lsmtune.units import format_bytes

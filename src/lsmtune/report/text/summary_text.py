@@ -9,8 +9,8 @@ from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.metrics.families import listed
 from lsmtune.report.text.changed_options import OptionRow, option_row
 from lsmtune.report.text.claim_text import metric_cells
+from lsmtune.report.text.facts import rate_text
 from lsmtune.report.text.metric_words import status_text
-from lsmtune.report.text.pace_text import rate_text
 from lsmtune.report.text.words import counted
 
 _MOST_FAMILIES = 6

@@ -1,4 +1,7 @@
-"""Results of a controlled experiment in words, as rows of a table and as JSON."""
+"""Results of a controlled experiment in words, as rows of a table and as JSON.
+
+A comparison of versions of RocksDB is such an experiment.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -7,12 +10,15 @@ from typing import Any
 
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
+from lsmtune.analysis.upgrade import Comparison, Upgrade, UpgradeMetric
 from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.learning.factorial import Contrast, FactorEffect
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.text.metric_words import Ratio, metric_value
 from lsmtune.stats import Interval
+from lsmtune.study_keys import VERSION
 from lsmtune.units import format_bytes, format_duration
+from lsmtune.verdict import Side
 from lsmtune.workloads import Workload
 
 SURE_P = 0.05
@@ -20,6 +26,10 @@ TOO_FEW_FLUSHES = "too few flushes"
 """Text in place of a value that was not measurable."""
 _SURE_TO = 0.001
 _LIBRARY = ("RocksDB", "SHA-256")
+
+_PROOFS: dict[Side, str] = {
+    "better": "proven better", "worse": "proven worse", "undecided": "not proven",
+}  # fmt: skip
 
 
 def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
@@ -268,3 +278,54 @@ def swept_document(swept: Swept) -> dict[str, Any]:
             for metric in swept.metrics
         },
     }  # fmt: skip
+
+
+def upgrade_answers(upgrade: Upgrade, metric: UpgradeMetric) -> Iterator[str]:
+    """Yield two sentences: what the upgrade does, and what the winner does on each version."""
+    upgrades = (
+        f"RocksDB {c.version} has {_told(c, f'the value of RocksDB {upgrade.own}')}"
+        for c in metric.upgrades
+    )
+    yield f"{metric.metric}: with the options of the baseline, {', '.join(upgrades)}"
+    winners = (
+        f"{_told(c, 'the value of the baseline')} on RocksDB {c.version}" for c in metric.winners
+    )
+    yield f"{metric.metric}: the winner has {', '.join(winners)}"
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Return a ratio with its interval and whether it is proven."""
+    if comparison.ratio is None:
+        return "not measured"
+    ratio = comparison.ratio
+    return (
+        f"{ratio.median:.3g} \N{MULTIPLICATION SIGN} ({ratio.low:.3g}\N{EN DASH}{ratio.high:.3g}), "
+        f"{_PROOFS[comparison.side]}"
+    )
+
+
+def _told(comparison: Comparison, against: str) -> str:
+    ratio = comparison.ratio
+    if ratio is None:
+        return f"no ratio to {against} (not proven: too few runs, or a value is 0)"
+    low, high = f"{ratio.low:.3g}", f"{ratio.high:.3g}"
+    return (
+        f"{ratio.median:.3g} \N{MULTIPLICATION SIGN} {against} (95 % interval {low} to {high}, "
+        f"{_PROOFS[comparison.side]})"
+    )
+
+
+def upgrade_document(upgrade: Upgrade) -> dict[str, Any]:
+    """Return the answer as JSON."""
+    return {
+        VERSION: upgrade.own,
+        "comparisons": upgrade.comparisons,
+        "metrics": {
+            metric.metric: {
+                "upgrade": {c.version: c.document() for c in metric.upgrades},
+                "winner": {c.version: c.document() for c in metric.winners},
+                "answers": list(upgrade_answers(upgrade, metric)),
+            }
+            for metric in upgrade.metrics
+        },
+    }

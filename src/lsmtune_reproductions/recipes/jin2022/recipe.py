@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from lsmtune.analysis.importance_document import importance_document
+from lsmtune.analysis.importance import importance_document
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune_reproductions.recipes.base import Asked, Opener, Recipe, Reproduction
