@@ -28,7 +28,7 @@ from lsmtune.stats import Interval
 from lsmtune.store.home import Home
 from lsmtune.study.verify import verify
 from lsmtune.workloads import Workload
-from lsmtune_reproductions.comparison.runs import on_engine
+from lsmtune_reproductions.comparison.compare import on_engine
 
 RESULTS = Path(__file__).parent / "results" / "guided_real.json"
 LOADS = {

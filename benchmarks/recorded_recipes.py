@@ -32,16 +32,16 @@ from lsmtune.trials import Base, Protocol, Role, TrialSpec
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
 from lsmtune_reproductions.recipes.autotikv import study as autotikv
-from lsmtune_reproductions.recipes.autotikv.page import render_autotikv
+from lsmtune_reproductions.recipes.autotikv.recipe import render_autotikv
 from lsmtune_reproductions.recipes.base import Asked
 from lsmtune_reproductions.recipes.compaction_style import study as style
-from lsmtune_reproductions.recipes.compaction_style.page import render_compaction_style
+from lsmtune_reproductions.recipes.compaction_style.recipe import render_compaction_style
 from lsmtune_reproductions.recipes.db_bench_study import study as commands
-from lsmtune_reproductions.recipes.db_bench_study.page import render_db_bench_study
+from lsmtune_reproductions.recipes.db_bench_study.recipe import render_db_bench_study
 from lsmtune_reproductions.recipes.jin2022 import study as jin2022
-from lsmtune_reproductions.recipes.jin2022.page import render_jin2022
+from lsmtune_reproductions.recipes.jin2022.recipe import render_jin2022
 from lsmtune_reproductions.recipes.sst_size import study as sst_size
-from lsmtune_reproductions.recipes.sst_size.page import render_sst_size
+from lsmtune_reproductions.recipes.sst_size.recipe import render_sst_size
 
 RESULTS = Path(__file__).parent / "results"
 MACHINE = "recorded in benchmarks/results"

@@ -20,7 +20,7 @@ from lsmtune.engines.registry import make_engine
 from lsmtune.spec import StudySettings
 from lsmtune.store.home import Home
 from lsmtune.workloads import Workload
-from lsmtune_reproductions.comparison.runs import engine_studies, on_engine
+from lsmtune_reproductions.comparison.compare import engine_studies, on_engine
 
 RESULTS = Path(__file__).parent / "results" / "warm_start_real.json"
 ARMS = ("cold", "similar", "misleading")

@@ -235,13 +235,13 @@ def _sst_size(home: Home) -> str:
     tests, recipe = import_module("test_sst_size"), f"{_RECIPES}.sst_size"
     script = tests.planted("memtables")
     results = import_module(f"{recipe}.study").run(Asked(), home, opener(home, script))
-    return str(import_module(f"{recipe}.page").render_sst_size(results))
+    return str(import_module(f"{recipe}.recipe").render_sst_size(results))
 
 
 def _compaction_style(home: Home) -> str:
     tests, recipe = import_module("test_compaction_style"), f"{_RECIPES}.compaction_style"
     results = import_module(f"{recipe}.study").run(Asked(), home, opener(home, tests.planted))
-    return str(import_module(f"{recipe}.page").render_compaction_style(results))
+    return str(import_module(f"{recipe}.recipe").render_compaction_style(results))
 
 
 def _autotikv(home: Home) -> str:
@@ -249,20 +249,20 @@ def _autotikv(home: Home) -> str:
     study = import_module(f"{recipe}.study")
     with patch.object(study, "OPTIMIZER", "random"), patch.object(study, "TRIALS", tests.ROUNDS):
         results = study.run(tests.ASKED, home, opener(home, tests.planted))
-        return str(import_module(f"{recipe}.page").render_autotikv(results))
+        return str(import_module(f"{recipe}.recipe").render_autotikv(results))
 
 
 def _db_bench_study(home: Home) -> str:
     tests, recipe = import_module("test_db_bench_study"), f"{_RECIPES}.db_bench_study"
     results = import_module(f"{recipe}.study").run(Asked(), home, opener(home, tests.planted))
-    return str(import_module(f"{recipe}.page").render_db_bench_study(results))
+    return str(import_module(f"{recipe}.recipe").render_db_bench_study(results))
 
 
 def _jin2022(home: Home) -> str:
     tests, recipe = import_module("test_jin2022"), f"{_RECIPES}.jin2022"
     study = import_module(f"{recipe}.study")
     results = study.run(tests.PLAN, home, opener(home, tests.planted))
-    return str(import_module(f"{recipe}.page").render_jin2022(results))
+    return str(import_module(f"{recipe}.recipe").render_jin2022(results))
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from lsmtune.simulator.native import default_constants
 from lsmtune.spec import StudySettings, make_spec
 from lsmtune.study.screen import usable_lines
 from lsmtune.system.host import describe_host
-from lsmtune_reproductions.comparison import runs as compared
+from lsmtune_reproductions.comparison import compare as compared
 from mutated.reader import Reader, command, commands, write_file
 from mutated.settings import settle
 

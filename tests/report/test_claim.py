@@ -37,7 +37,7 @@ from lsmtune.report.text.metric_words import label
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import LimitCheck, Pair, State
 from lsmtune_reproductions.recipes.base import Asked
-from lsmtune_reproductions.recipes.registry import RECIPES
+from lsmtune_reproductions.recipes.reproduce import RECIPES
 
 BROKEN = {"write_amp": 0.5, "get_data_blocks": 1.5}
 

@@ -8,8 +8,17 @@ from lsmtune.progress import Observer
 from lsmtune.store.home import Home
 from lsmtune.study.host_checks import check_space
 from lsmtune.system.write import write_file
-from lsmtune_reproductions.recipes.base import Asked, Opener, Reproduction
-from lsmtune_reproductions.recipes.registry import RECIPES
+from lsmtune_reproductions.recipes.autotikv.recipe import AUTOTIKV
+from lsmtune_reproductions.recipes.base import Asked, Opener, Recipe, Reproduction
+from lsmtune_reproductions.recipes.compaction_style.recipe import COMPACTION_STYLE
+from lsmtune_reproductions.recipes.db_bench_study.recipe import DB_BENCH_STUDY
+from lsmtune_reproductions.recipes.jin2022.recipe import JIN2022
+from lsmtune_reproductions.recipes.sst_size.recipe import SST_SIZE
+
+RECIPES: dict[str, Recipe] = {
+    recipe.name: recipe
+    for recipe in (JIN2022, SST_SIZE, COMPACTION_STYLE, DB_BENCH_STUDY, AUTOTIKV)
+}
 
 
 def reproduce(

@@ -10,7 +10,7 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.testing.scripted import ScriptedEngine, measured
 from lsmtune.trials import TrialResult, TrialSpec
-from lsmtune_reproductions.comparison.runs import engine_studies, on_engine, on_model
+from lsmtune_reproductions.comparison.compare import engine_studies, on_engine, on_model
 
 READ_LIMITS = ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lsmtune_reproductions.optimizers.actor_critic import Steps, train
+from lsmtune_reproductions.optimizers.cdbtune import Steps, train
 
 
 def steps(seed: int = 1, count: int = 80) -> Steps:

@@ -17,8 +17,12 @@ from lsmtune.testing.scripted import measured
 from lsmtune.trials import TrialResult, TrialSpec
 from lsmtune_reproductions.recipes.autotikv import study
 from lsmtune_reproductions.recipes.autotikv.numbers import FINDINGS, Claim, claims, too_small
-from lsmtune_reproductions.recipes.autotikv.page import answer, best_so_far, render_autotikv
-from lsmtune_reproductions.recipes.autotikv.recipe import AUTOTIKV
+from lsmtune_reproductions.recipes.autotikv.recipe import (
+    AUTOTIKV,
+    answer,
+    best_so_far,
+    render_autotikv,
+)
 from lsmtune_reproductions.recipes.autotikv.study import NAMES, Results, paper, run, specs
 from lsmtune_reproductions.recipes.base import Asked
 

@@ -14,7 +14,7 @@ from lsmtune.testing.scripted import measured
 from lsmtune.trials import TrialResult, TrialSpec
 from lsmtune_reproductions.recipes.base import Asked
 from lsmtune_reproductions.recipes.compaction_style.numbers import claims, paper, tree
-from lsmtune_reproductions.recipes.compaction_style.page import answer, render_compaction_style
+from lsmtune_reproductions.recipes.compaction_style.recipe import answer, render_compaction_style
 from lsmtune_reproductions.recipes.compaction_style.study import (
     LEVEL,
     UNIVERSAL,

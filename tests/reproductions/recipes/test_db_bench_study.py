@@ -18,7 +18,7 @@ from lsmtune_reproductions.recipes.db_bench_study.numbers import (
     of_rocksdb,
     too_small,
 )
-from lsmtune_reproductions.recipes.db_bench_study.page import answer, render_db_bench_study
+from lsmtune_reproductions.recipes.db_bench_study.recipe import answer, render_db_bench_study
 from lsmtune_reproductions.recipes.db_bench_study.study import (
     COMMANDS,
     COMPRESSION,

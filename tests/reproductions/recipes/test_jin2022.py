@@ -26,7 +26,7 @@ from lsmtune_reproductions.recipes.jin2022.numbers import (
     paper_fitness,
     verified,
 )
-from lsmtune_reproductions.recipes.jin2022.page import render_jin2022
+from lsmtune_reproductions.recipes.jin2022.recipe import render_jin2022
 from lsmtune_reproductions.recipes.jin2022.study import Plan, Results, run
 
 pytestmark = pytest.mark.slow

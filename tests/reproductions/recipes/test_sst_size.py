@@ -16,7 +16,7 @@ from lsmtune.testing.scripted import measured
 from lsmtune.trials import TrialResult, TrialSpec
 from lsmtune_reproductions.recipes.base import Asked
 from lsmtune_reproductions.recipes.sst_size.numbers import claims, diagonal, paper
-from lsmtune_reproductions.recipes.sst_size.page import answer, render_sst_size
+from lsmtune_reproductions.recipes.sst_size.recipe import answer, render_sst_size
 from lsmtune_reproductions.recipes.sst_size.study import Results, run, spec
 
 pytestmark = pytest.mark.slow
