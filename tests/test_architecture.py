@@ -43,13 +43,10 @@ FLOORS: dict[str, int] = {
 ROOM_OF_MODULE = {
     "__init__": "public", "errors": "errors", "units": "units", "stats": "stats",
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
-    "spec_defaults": "records",
-    "limits": "records", "reading": "reading",
-    "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
-    "rehearsal": "records", "pruning": "records",
-    "study_keys": "study_keys", "host_levels": "records",
-    "entries": "entries", "engine_traits": "records",
-    "progress": "progress",
+    "spec_defaults": "records", "limits": "records", "reading": "reading", "batch": "records",
+    "experiment": "records", "tables": "records", "spaces": "records", "rehearsal": "records",
+    "pruning": "records", "study_keys": "study_keys", "host_levels": "records",
+    "entries": "entries", "engine_traits": "records", "progress": "progress",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
 
@@ -81,17 +78,17 @@ COMMANDS_IMPORT = ("__version__", "api", "cli", "errors", "progress", "report.te
 """What the command line may import of lsmtune: `api` works, the texts put records into words."""
 
 LINES: dict[str, int] = {
-    "analysis": 11736, "api": 5421, "cli": 3450, "engines": 12429, "entries": 287, "errors": 171,
-    "hosts": 2088, "knobs": 4818, "learning": 1303, "metrics": 6328, "optimizers": 1776,
-    "progress": 89, "public": 85, "reading": 122, "records": 3649, "report": 8504,
-    "simulator": 559, "stats": 138, "store": 1227, "study": 5586, "study_keys": 206,
-    "system": 2303, "testing": 759, "units": 95, "workloads": 1663,
+    "analysis": 11687, "api": 5415, "cli": 3450, "engines": 12293, "entries": 287, "errors": 171,
+    "hosts": 2080, "knobs": 4811, "learning": 1295, "metrics": 6328, "optimizers": 1766,
+    "progress": 89, "public": 85, "reading": 122, "records": 3612, "report": 8431, "simulator": 556,
+    "stats": 138, "store": 1223, "study": 5548, "study_keys": 206, "system": 2290, "testing": 758,
+    "units": 95, "workloads": 1654,
 }  # fmt: skip
 """The most lines of each room. A commit may lower a number, and raises one only by lowering another
 by as much.
 """
-LINES_IN_ALL = 74792
-LINES_BESIDE = 5278
+LINES_IN_ALL = 74390
+LINES_BESIDE = 5187
 SPARE_LINES = 100
 """A number falls with the room: it is at most this much above the lines that the room has."""
 
@@ -126,33 +123,29 @@ NO_ENGINE = {
 """Names that choose no behaviour of an engine, with what they are."""
 
 INNER_MODULES = {
-    "lsmtune.analysis.experiment_runs", "lsmtune.analysis.importance",
-    "lsmtune.analysis.screened", "lsmtune.analysis.swept", "lsmtune.api.flags",
-    "lsmtune.api.on_hosts", "lsmtune.api.resolve", "lsmtune.api.resolve_experiment",
-    "lsmtune.batch", "lsmtune.cli.flags", "lsmtune.cli.output", "lsmtune.cli.progress",
-    "lsmtune.cli.tables", "lsmtune.engine_traits", "lsmtune.engines.base",
-    "lsmtune.engines.registry", "lsmtune.errors", "lsmtune.experiment",
-    "lsmtune.hosts.commander", "lsmtune.knobs.catalogue", "lsmtune.knobs.knob_text",
-    "lsmtune.knobs.space", "lsmtune.knobs.types", "lsmtune.learning.factorial",
-    "lsmtune.learning.factors", "lsmtune.learning.models", "lsmtune.learning.threads",
-    "lsmtune.learning.variance", "lsmtune.limits", "lsmtune.metrics.definitions",
-    "lsmtune.metrics.measurement", "lsmtune.objective", "lsmtune.optimizers.algorithms.genetic",
+    "lsmtune.analysis.experiment_runs", "lsmtune.analysis.importance", "lsmtune.analysis.screened",
+    "lsmtune.analysis.swept", "lsmtune.api.flags", "lsmtune.api.on_hosts", "lsmtune.api.resolve",
+    "lsmtune.api.resolve_experiment", "lsmtune.batch", "lsmtune.cli.flags", "lsmtune.cli.output",
+    "lsmtune.cli.progress", "lsmtune.cli.tables", "lsmtune.engine_traits", "lsmtune.engines.base",
+    "lsmtune.engines.registry", "lsmtune.errors", "lsmtune.experiment", "lsmtune.hosts.commander",
+    "lsmtune.knobs.catalogue", "lsmtune.knobs.knob_text", "lsmtune.knobs.space",
+    "lsmtune.knobs.types", "lsmtune.learning.factorial", "lsmtune.learning.factors",
+    "lsmtune.learning.models", "lsmtune.learning.threads", "lsmtune.learning.variance",
+    "lsmtune.limits", "lsmtune.metrics.definitions", "lsmtune.metrics.measurement",
+    "lsmtune.objective", "lsmtune.optimizers.algorithms.genetic",
     "lsmtune.optimizers.algorithms.random", "lsmtune.optimizers.base",
-    "lsmtune.optimizers.judgement", "lsmtune.optimizers.opening",
-    "lsmtune.optimizers.points", "lsmtune.optimizers.registry", "lsmtune.progress",
-    "lsmtune.reading",
-    "lsmtune.report.canvas", "lsmtune.report.importance_page", "lsmtune.report.inspect_page",
-    "lsmtune.report.markup", "lsmtune.report.page", "lsmtune.report.page_texts",
-    "lsmtune.report.plots", "lsmtune.report.sections", "lsmtune.report.swept_page",
-    "lsmtune.report.text.facts", "lsmtune.report.text.metric_words",
-    "lsmtune.report.text.swept_words", "lsmtune.report.text.words", "lsmtune.report.tree",
-    "lsmtune.spaces", "lsmtune.spec", "lsmtune.stats", "lsmtune.store.home",
-    "lsmtune.store.records", "lsmtune.study.foretelling", "lsmtune.study.host_checks",
-    "lsmtune.study.opening", "lsmtune.study.runner",
-    "lsmtune.study.screen", "lsmtune.study.search", "lsmtune.study.session",
-    "lsmtune.study.verify", "lsmtune.system.host", "lsmtune.system.lock",
-    "lsmtune.system.write", "lsmtune.tables", "lsmtune.trials", "lsmtune.units",
-    "lsmtune.verdict", "lsmtune.workloads",
+    "lsmtune.optimizers.judgement", "lsmtune.optimizers.opening", "lsmtune.optimizers.points",
+    "lsmtune.optimizers.registry", "lsmtune.progress", "lsmtune.reading", "lsmtune.report.canvas",
+    "lsmtune.report.importance_page", "lsmtune.report.inspect_page", "lsmtune.report.markup",
+    "lsmtune.report.page", "lsmtune.report.page_texts", "lsmtune.report.plots",
+    "lsmtune.report.sections", "lsmtune.report.swept_page", "lsmtune.report.text.facts",
+    "lsmtune.report.text.metric_words", "lsmtune.report.text.swept_words",
+    "lsmtune.report.text.words", "lsmtune.report.tree", "lsmtune.spaces", "lsmtune.spec",
+    "lsmtune.stats", "lsmtune.store.home", "lsmtune.store.records", "lsmtune.study.foretelling",
+    "lsmtune.study.host_checks", "lsmtune.study.opening", "lsmtune.study.runner",
+    "lsmtune.study.screen", "lsmtune.study.search", "lsmtune.study.session", "lsmtune.study.verify",
+    "lsmtune.system.host", "lsmtune.system.lock", "lsmtune.system.write", "lsmtune.tables",
+    "lsmtune.trials", "lsmtune.units", "lsmtune.verdict", "lsmtune.workloads",
 }  # fmt: skip
 """What the package of published studies imports of lsmtune. This list may only shrink."""
 

@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import Literal
 
 from lsmtune.analysis.experiment_runs import fewest, flushes, too_small, written_bytes
-from lsmtune.analysis.screened import screened_lines, shipped
 from lsmtune.analysis.importance import Importance, Runs, find_importance, runs_of
+from lsmtune.analysis.screened import screened_lines, shipped
 from lsmtune.batch import BatchLine, parse_batch
 from lsmtune.engine_traits import ENGINES
 from lsmtune.knobs.catalogue import load
