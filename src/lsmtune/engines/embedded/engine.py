@@ -1,4 +1,7 @@
-"""The engine embedded: lsmtune's driver runs RocksDB, LevelDB or LMDB."""
+"""The engine embedded: lsmtune's driver runs RocksDB, LevelDB or LMDB.
+
+Keys, values, clock and histograms are the same code for all, so the stores can be compared.
+"""
 
 from collections.abc import Mapping
 from functools import cached_property

@@ -1,7 +1,8 @@
 """The options of a trial as one text, as `rocksdb_get_options_from_string` reads it.
 
 The text contains options of the database and of the default family as `key=value;`. Its values are
-not escaped. A value that contains a semicolon is in braces.
+not escaped. A value that contains a semicolon is in braces. The driver gets this text, because the
+C API of all versions reads it.
 """
 
 import re

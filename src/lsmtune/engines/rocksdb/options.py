@@ -1,4 +1,9 @@
-"""OPTIONS texts: the baseline of trials, and the text that each trial runs with."""
+"""OPTIONS texts: the baseline of trials, and the text that each trial runs with.
+
+A trial is the OPTIONS of the baseline with the knobs set in it. A knob exists in a study if this
+text has its key, so each version of RocksDB has its own catalogue. Block cache, row cache and rate
+limiter are passed separately, because an OPTIONS file does not contain them.
+"""
 
 import re
 from collections.abc import Collection, Mapping
