@@ -1,4 +1,7 @@
-"""The knobs that a study of RocksDB tunes by default: the facts of its workload choose presets."""
+"""The knobs that a study of RocksDB tunes by default: the facts of its workload choose presets.
+
+All that can be chosen together must be fewer than 30 knobs, which a test counts.
+"""
 
 from pydantic import ValidationError
 
