@@ -1,7 +1,6 @@
 """Spaces of studies with a rule of sizes: each config is legal, and exact, at full size."""
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -71,11 +70,6 @@ def test_catalogue_each_knob_in_bytes_is_in_one_list_of_sizes(engine: str) -> No
     }
     assert {name for name, scales in in_bytes.items() if scales} == SCALED
     assert {name for name, scales in in_bytes.items() if not scales} == UNSCALED
-
-
-def test_architecture_lists_the_sizes() -> None:
-    text = (Path(__file__).parent.parent / "ARCHITECTURE.md").read_text()
-    assert all(f"`{name}`" in text for name in SCALED | UNSCALED)
 
 
 @settings(max_examples=30)

@@ -36,7 +36,10 @@ def _refuses_nothing(_: Workload) -> str | None:
 
 
 OWN_KEYS = frozenset({"program", VERSION, "library", "libraries", "base", "family", "cache"})
-"""Keys of a study that only some engines read."""
+"""Keys of a study that only some engines read.
+
+Other engines refuse them, because who gives a key expects an effect.
+"""
 
 
 def no_problems(_: "StudySettings") -> Iterator[str]:
@@ -60,6 +63,8 @@ class OnlineTuning:
 
     check    yields what does not fit online tuning, as `EngineTraits.check`
     space    returns those of the knobs that this engine can change, and the baseline for them
+
+    Settings ask this before the start. The engine that `make` returns is a `LiveEngine`.
     """
 
     check: Callable[["StudySettings"], Iterator[str]] = no_problems
@@ -103,6 +108,10 @@ class EngineTraits:
     assumes_cache  whether the file of a user lacks the size of the block cache, so that the plan
                  reports which size the trials have
     contract     the contract with lsmtune that it was made for
+
+    The simulator and the versions are RocksDB's. So no other package can be `predicted_by` its own
+    model or compare its own versions. What only a run asks, such as `times_matter`, is no trait: it
+    belongs to the engine that `make` returns.
     """
 
     name: str

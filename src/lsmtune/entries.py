@@ -26,6 +26,7 @@ class Guest:
     """An entry of another package.
 
     `package` is its name with its version. `problem` says why the entry cannot be used, or is None.
+    Such an entry breaks nothing: it is an error only for who names it.
     """
 
     name: str
@@ -184,7 +185,8 @@ class Entries(MutableMapping[str, T]):
 class Known(Mapping[str, T]):
     """Metrics or workloads by name: those of lsmtune, and those in the entries of other engines.
 
-    Those of lsmtune are found without an import of an entry.
+    Those of lsmtune are found without an import of an entry. So no other package slows down or
+    breaks a study of an engine of lsmtune.
     """
 
     def __init__(
@@ -283,5 +285,8 @@ ENGINES: Entries[Any] = Entries(
     },
     "lsmtune.engines.entry:checked_entry",
 )
-"""The engines by name; `engine_traits` has them with their type. pyproject.toml declares them, too.
+"""The engines by name; `engine_traits` has them with their type.
+
+pyproject.toml declares them, too. They are here because an editable install keeps the metadata of
+the day when it was made.
 """

@@ -165,8 +165,9 @@ def _of_filled(load: Workload, entry: "EngineTraits") -> Iterator[Limit]:
     """Yield limits on throughput, space, the p99 of each kind of operation and the p50 of reads.
 
     After a workload that only writes, they also bound the reads of the probe: by counts if the
-    engine counts them, else by latencies. For a workload that only reads they bound the write
-    amplification of building its database.
+    engine counts them, because latencies also depend on the speed of the machine; else by
+    latencies. For a workload that only reads they bound the write amplification of building its
+    database.
     """
     own = load.definition.measured_kinds
     yield _default("throughput_ops_s", ">=", 0.95)

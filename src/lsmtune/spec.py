@@ -1,4 +1,9 @@
-"""Checked settings of a study, from a study file or the flags of `tune`."""
+"""Checked settings of a study, from a study file or the flags of `tune`.
+
+A new key is a field here or of the class of its table, with its description in study_keys.py. For a
+flag, it also needs a type in cli/flags.py, a parameter of the command, and a line in `FLAGS` of
+analysis/continuing.py.
+"""
 
 import hashlib
 import json
@@ -342,7 +347,11 @@ class StudySettings(BaseModel):
         return json.dumps(self.lasting(), separators=(",", ":"))
 
     def lasting(self) -> dict[str, Any]:
-        """Return the settings that may not change: all but the budget and numbers of repeats."""
+        """Return the settings that may not change: all but the budget and numbers of repeats.
+
+        They give a study its name. So the default of a new key must be None, or the key must be
+        left out here: else stored studies get other names.
+        """
         return self.model_dump(
             mode="json",
             exclude={

@@ -5,7 +5,7 @@ text is `Default: …` if the value without the key depends on something else.
 """
 
 DEFAULT_ENGINE = "rocksdb"
-"""The engine of a study whose settings name none."""
+"""The engine of a study whose settings name none. Lines of batches name none either."""
 
 VERSION = "rocksdb"
 """Key of a study and of a line of a batch that has a version of RocksDB. It also names the knob of

@@ -188,7 +188,8 @@ class Verdict(BaseModel):
         """True if more pairs may save or deny a gain, because they may decide limits.
 
         Undecided limits are all that forbids it, or an open limit may turn. Other open limits cost
-        no pairs: the claim counts them.
+        no pairs: the claim counts them. Pairs until all limits are decided would double most
+        verifications.
         """
         forbidding = {check.state for check in self.limits if check.forbids_gain}
         gains = self.objective.high < 1 and not self.lost_goals

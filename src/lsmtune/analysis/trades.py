@@ -133,7 +133,8 @@ def _all_costs(verdict: Verdict) -> list[Cost]:
 def price_of(verdict: Verdict | None) -> tuple[Cost, ...]:
     """Return the costs without a limit that are proven larger than a tenth, the worst first.
 
-    A limit says already how much of a metric may be lost.
+    A limit says already how much of a metric may be lost. The verdict stays as it is, so winner and
+    exported file do not depend on the price.
     """
     if verdict is None:
         return ()

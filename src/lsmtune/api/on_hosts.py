@@ -32,7 +32,10 @@ Where = Union[str, int, "Client"]
 
 @dataclass(frozen=True, slots=True)
 class OnHosts:
-    """Where the runs of a study run; one process is this process."""
+    """Where the runs of a study run; one process is this process.
+
+    Hosts are no settings: a study continues with others, or without any.
+    """
 
     where: Where
     certificates: Path | None = None

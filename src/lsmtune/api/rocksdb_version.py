@@ -51,6 +51,8 @@ def name_rocksdb(
 ) -> bool:
     """Put program, rocksdb or library into the settings, if the engine runs a RocksDB of these.
 
+    They are stored, so a version that is installed later changes no study that has begun.
+
     Return False if flags or settings name the RocksDB.
 
     The first source that names a RocksDB decides: the flags, the settings, the stored study of this

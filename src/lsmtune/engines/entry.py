@@ -1,4 +1,8 @@
-"""The entry of an engine: what lsmtune and installed packages offer in `lsmtune.engines`."""
+"""The entry of an engine: what lsmtune and installed packages offer in `lsmtune.engines`.
+
+An entry is read for each study, also to show it. So a module with an entry imports no engine, and
+is not the `__init__.py` of the engine's folder.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -33,7 +37,8 @@ class EngineEntry(EngineTraits):
                 UserError if the engine cannot be used
     starts      programs, libraries and commands that settings name for this engine alone, apart
                 from the keys program and library. It gets the keys of any study file or study
-                as they are, maybe with wrong types. If it raises, the user is asked for all texts
+                as they are, maybe with wrong types, because the user is asked before they are
+                checked. If it raises, the user is asked for all texts
     base_files  kinds of files that it reads as baseline
     exports     its formats of exported files; the first one is the one to deploy
     checks      what `lsmtune doctor` checks on this machine for the engine

@@ -1,4 +1,7 @@
-"""Built databases that trials restore by hard links, because building one takes minutes."""
+"""Built databases that trials restore by hard links, because building one takes minutes.
+
+There are several per shape of the tree, so that a gain does not depend on one tree.
+"""
 
 import os
 import shutil

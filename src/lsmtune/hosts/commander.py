@@ -69,8 +69,9 @@ class _GivenOut:
 class Hosts:
     """The hosts of a scheduler, through a client of Dask.
 
-    An attempt is pinned to its worker, so that no other host ever runs it. `warnings` are sentences
-    that each output must show. Leaving the block ends the attempts that still run.
+    Dask carries, and lsmtune decides: an attempt is pinned to its worker without retries, so that
+    no other host ever runs it. `warnings` are sentences that each output must show. Leaving the
+    block ends the attempts that still run.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 `run_attempt` and `join_attempt` are Dask tasks. The other functions are called with `client.run`:
 Dask runs them at once, also while a trial runs. None of them raises, because Dask would print the
-arguments of a function that fails.
+arguments of a function that fails, and these have the settings of the study.
 """
 
 import asyncio

@@ -2,6 +2,9 @@
 
 A trial runs with a small tree, and its config is deployed on the full-size one. So each config of
 the small space belongs to exactly one config of the full-size space, and both must be legal.
+
+Sizes that grow with the data scale: memtables, files and levels, limits of bytes, and caches. Sizes
+of records, blocks and the device do not, nor do rates. `scales` of a knob says which it is.
 """
 
 from collections.abc import Iterable, Mapping

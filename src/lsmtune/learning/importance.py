@@ -32,7 +32,8 @@ _SPECIAL_PLACE, _SCALE_BEGINS = 0.1, 0.2
 def mdi(design: Design, fitted_forest: Regressor) -> Floats:
     """Each factor's share in the decrease of impurity of a fitted forest, its columns added up.
 
-    As the parameter study ranks. It favours factors with many values (Strobl et al. 2007).
+    As the parameter study ranks, and shown only for that: it favours factors with many values
+    (Strobl et al. 2007).
     """
     shares = fitted_forest.feature_importances_
     return np.array([shares[span].sum() for span in design.spans])

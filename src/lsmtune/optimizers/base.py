@@ -45,8 +45,9 @@ class Optimizer(Protocol):
     """Decides which config to try next. The same history and seed give the same config.
 
     `ask` returns a legal, canonical config of the space that is not in the history while the
-    space has others. It does no I/O and keeps nothing between calls. What a failed or a cut trial
-    counts for is the optimizer's to decide: histories hold only what was measured.
+    space has others. It does no I/O and keeps nothing between calls, so a study that goes on asks
+    again with its history. What a failed or a cut trial counts for is the optimizer's to decide:
+    histories hold only what was measured.
     """
 
     name: str

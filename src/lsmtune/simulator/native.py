@@ -19,7 +19,8 @@ MODELLED_WORKLOADS = ("fillrandom", "fillseq", "overwrite")
 RUNNING_WORKLOADS = ("overwrite",)
 """Those of them whose trials can measure a running store."""
 UNMODELLED_KNOBS = frozenset({"enable_blob_files"})
-"""Options that change so much that the simulator must not ignore them."""
+"""Options that change so much that the simulator must not ignore them: it would lead a search away
+from their gains."""
 MODELLED_VERSION = "7.8.3"
 """The RocksDB that a run has if it names no version. Its machine constants and codecs were measured
 with this version."""

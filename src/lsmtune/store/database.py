@@ -14,7 +14,10 @@ APPLICATION_ID = 0x6C736D74
 """The number in the header of an SQLite file that says it is a database of lsmtune ("lsmt")."""
 
 FORMAT = 11
-"""The number of this format, in the header of the file."""
+"""The number of this format, in the header of the file.
+
+One lsmtune reads one format: no study of weeks ago is worth migrations and old rules of judging.
+"""
 
 LAST_READER = "lsmtune 0.2.0 (commit dff3aab2)"
 """The last version that reads the formats before this one."""

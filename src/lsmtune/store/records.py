@@ -42,7 +42,8 @@ class EngineRecord(BaseModel):
     """The engine of a study and its baseline, as they were when the study began.
 
     `origin` is that of its library, if it has one; `versions` has those of all versions that a
-    study compares. `described` describes an engine of another package.
+    study compares. `described` describes an engine of another package: after a change of the
+    package, the study does not go on.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -118,7 +119,10 @@ class StoredStudy:
 
     @property
     def engine_name(self) -> str:
-        """The name of its engine, whose package may be gone."""
+        """The name of its engine, whose package may be gone.
+
+        What reads all studies asks for it first, so a missing package hides no other study.
+        """
         return str(self.spec.get("engine", DEFAULT_ENGINE))
 
 
@@ -146,7 +150,10 @@ class NewTrial:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an optimizer knew when it asked for a run: so many stored runs, and the pending ones."""
+    """What an optimizer knew when it asked for a run: so many stored runs, and the pending ones.
+
+    Optimizers are pure functions, so each decision can be made again.
+    """
 
     runs: int
     pending: tuple[Config, ...] = ()

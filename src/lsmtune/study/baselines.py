@@ -79,7 +79,10 @@ def find_rate(session: Session, config: Config) -> None:
 
 
 def _capacity_runs(session: Session, config: Config) -> list[StoredTrial]:
-    """Measure how much the baseline can take, once on each host; runs that exist count."""
+    """Measure how much the baseline can take, once on each host; runs that exist count.
+
+    Such a run has no window. Its role is its own, so nothing else counts it.
+    """
 
     def next_job(host: str | None, under_way: Sequence[Task]) -> Sequence[Task]:
         done = complete_trials(session.trials(), Role.RATE)

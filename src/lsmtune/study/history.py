@@ -246,7 +246,10 @@ class History:
 
     @property
     def blurred(self) -> tuple[str, ...]:
-        """The p99 metrics without a default limit, because clients wake too late for it."""
+        """The p99 metrics without a default limit, because clients wake too late for it.
+
+        The runs of the baseline decide it each time, so the stored limits never change.
+        """
         base = median_metrics([run.result.metrics for run in self.complete_base])
         return self._asked.blurred(base)
 

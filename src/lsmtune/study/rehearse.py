@@ -1,4 +1,7 @@
-"""The rehearsal of a verified config: its files on a store of the baseline."""
+"""The rehearsal of a verified config: its files on a store of the baseline.
+
+It measures nothing, so it is no trial: its record is stored with the verification.
+"""
 
 import time
 from collections.abc import Callable

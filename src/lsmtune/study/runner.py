@@ -71,7 +71,11 @@ def ignore(task: Task, result: TrialResult) -> None:
 
 
 class Pool(Protocol):
-    """Where the runs of a study run: in this process, or on hosts."""
+    """Where the runs of a study run: in this process, or on hosts.
+
+    It asks for the next tasks whenever a host is free. This process is a pool of one host, so a
+    study decides the same with and without hosts.
+    """
 
     def feed(self, next_job: NextJob, done: Done = ignore, most_repeats: int = REPEATS) -> None:
         """Run and keep what `next_job` returns, until it returns nothing and all runs have ended.

@@ -148,8 +148,9 @@ def verify_trial(
     It runs so many `pairs`, or at least six and at most `max_pairs`. It ends before if the
     objective is known to ± 5 % and no undecided limit decides the claim; at another scale or
     `rate` than the study's, also when fewer pairs prove that there is no gain. Each pair has its
-    own workload seed and a random order. In the first six, the `raw` winner runs too. An
-    interrupted verification continues. Raises LsmtuneError if runs keep failing.
+    own workload seed and a random order. In the first six, the `raw` winner runs too, so that the
+    share of its gain is that of the same pairs. An interrupted verification continues. Raises
+    LsmtuneError if runs keep failing.
     """
     base = study.settings_at(study.space.default(), Fraction(scale))
     flushed = per_flush(study.spec.engine, base)

@@ -8,9 +8,10 @@ source       the folder of the store
 target       the folder to make
 logs         a folder with write-ahead logs, if it is not the folder of the store
 
-Tables and blob files become hard links, because RocksDB never changes them. All other files are
-copied, except LOG files and LOCK. The output is one line of JSON: `copied` with the numbers of
-files and bytes, or `failed` with the `kind` of the problem, the `path`, and a `message`.
+Tables and blob files become hard links, because RocksDB never changes them, and without an
+SstFileManager truncates none. All other files are copied, except LOG files and LOCK. The output is
+one line of JSON: `copied` with the numbers of files and bytes, or `failed` with the `kind` of the
+problem, the `path`, and a `message`.
 
 Locks of files belong to a process. A process that opens and closes the file LOCK loses its own
 lock, and Python code that calls lsmtune may have the store open. So this program is not lsmtune

@@ -164,7 +164,10 @@ class Definition:
 
 
 class Benchmark(Definition):
-    """The workload of an engine that always runs the same: it has no parameters."""
+    """The workload of an engine that always runs the same: it has no parameters.
+
+    So nothing speaks of records that a Python function never writes.
+    """
 
     name = "benchmark"
     what = "what the engine always runs"

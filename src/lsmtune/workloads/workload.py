@@ -96,6 +96,9 @@ class Mix(BaseModel):
 class Workload(BaseModel):
     """A workload: its name and its parameters.
 
+    It is one record for all workloads, because its JSON decides the names of stored studies. What
+    a workload does is in its class (`Definition`).
+
     On an empty store, each client writes `num` records, or `operations` if given. SQL workloads
     have tables instead of records. Parameters without a default exist only in some workloads.
     """

@@ -1,4 +1,11 @@
-"""The engine embedded: lsmtune's driver runs RocksDB, LevelDB or LMDB."""
+"""The engine embedded: lsmtune's driver runs RocksDB, LevelDB or LMDB.
+
+Keys, values, clock and histograms are the same code for all, so the stores can be compared.
+A new store needs a file in native/lsmdriver/src/ with the traits `Store` and `Session`, and a line
+in `Engine` of settings.rs and in `open` of lib.rs. Here it needs its options in plans.py, lines in
+`_LEVELS` and `_OF_THE_SYSTEM`, and a choice of the knob `store`. scripts/ensure-stores.sh installs
+its library.
+"""
 
 import time
 import tomllib

@@ -209,6 +209,10 @@ class Trial:
         return (_UNSYNCED if is_of_records(self._spec.workload) else {}) | variables
 
     def _template_key(self) -> str:
+        """Return the key of workload, style and baseline: a trial meets the tree of the baseline.
+
+        So it does in production, and building one takes as long as a trial.
+        """
         load = self._spec.workload
         reads, warmed = load.kind == "read", load.definition.prepared and load.kind != "read"
         identity = {

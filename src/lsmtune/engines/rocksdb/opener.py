@@ -1,4 +1,7 @@
-"""Opens stores with OPTIONS files that RocksDB itself reads, in another process."""
+"""Opens stores with OPTIONS files that RocksDB itself reads, in another process.
+
+A file that lsmtune's own parser reads proves nothing about RocksDB.
+"""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,9 @@
-"""OPTIONS texts: the baseline of trials, the text that a trial runs with, and what it ran with."""
+"""OPTIONS texts: the baseline of trials, the text that a trial runs with, and what it ran with.
+
+A trial is the OPTIONS of the baseline with the knobs set in it. A knob exists in a study if this
+text has its key, so each version of RocksDB has its own catalogue. Block cache, row cache and rate
+limiter are passed separately, because an OPTIONS file does not contain them.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -375,8 +380,8 @@ def _number(text: str) -> float | None:
 def option_string(options: str, family: str = DEFAULT_FAMILY) -> str:
     """Return the text of the options that an OPTIONS text sets for a family and the database.
 
-    `rocksdb_get_options_from_string` reads it. It is `key=value;` for each option. Values are not
-    escaped; one that contains a semicolon is in braces.
+    The driver gets this text, because `rocksdb_get_options_from_string` of all versions reads it. It
+    is `key=value;` for each option. Values are not escaped; one with a semicolon is in braces.
 
     Options that a trial must not have are left out, such as other folders and levels of logging.
     Options without a value, such as `nullptr`, are left out too.

@@ -1,4 +1,7 @@
-"""Rules between options: normalisations and refusals, and their context."""
+"""Rules between options: normalisations and refusals, and their context.
+
+benchmarks/knobs_read_back.py tries which versions of RocksDB have a rule.
+"""
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace

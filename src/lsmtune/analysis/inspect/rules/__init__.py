@@ -18,5 +18,7 @@ follows from the text. It never repeats a number that the present value may exce
   `look_at`, and the first counts whose number lies in its direction.
 - A step that changes no option is a text, such as `release snapshots sooner`.
 
-An option that no finding has named before needs its cost in `knobs/catalogue/advice.toml`.
+An option that no finding has named before needs its cost in `knobs/catalogue/advice.toml`. A new
+code needs a section in docs/findings.md. In tests/analysis/, it needs a text that causes it in
+planted_texts.py, and the complaint that it answers in complaints.py.
 """

@@ -44,6 +44,9 @@ class Client:
     def run_held(self, benchmark: str, limits: Protocol, watch: Watch, best: BestCase) -> HeldRun:
         """Run the benchmark, pause db_bench until the tree has settled, let it finish.
 
+        One process lives from load to settled tree, so its statistics are exact. The read probe is
+        another process, so that its statistics are those of reads alone.
+
         TrialFailedError if db_bench refuses the options, crashes, hangs or prints no result, or if
         the watch finds that the trial cannot win any more.
         """

@@ -26,6 +26,7 @@ BUILD_DRIVER = "install cargo and run `make setup`"
 
 _PACKAGE = "lsmsim"
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import lsmsim; lsmsim.drive()"
+"""The driver is a function of the module, because a wheel has a module or programs, not both."""
 _SHORT_S = 60.0
 """Limit of a plan that only opens a store."""
 _STATUS = {

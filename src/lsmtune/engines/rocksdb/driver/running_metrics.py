@@ -323,7 +323,8 @@ def read_cost(shares: Mapping[str, float], metrics: Mapping[str, float]) -> floa
 
 
 def _written(load: Workload, step: Step) -> dict[str, float]:
-    # A window in which nothing was written has a very large write amplification.
+    # A window in which nothing was written has a very large write amplification. What compactions
+    # owe counts as written, or a config that postpones them until after the window would win.
     client_bytes = max(1, step.count(_WRITES)) * load.record_bytes
     written = step.written_bytes + step.growth_bytes
     logged = ticker(step.counted, "rocksdb.wal.bytes")
@@ -379,7 +380,8 @@ def _keeping(load: Workload, step: Step, capacity: float) -> dict[str, float]:
     """Return how well the store keeps the rate. `capacity` is what it can take.
 
     What compactions owe also grows for some seconds in a store that can take much more. So the
-    growth counts only as far as the rate is above the capacity.
+    growth counts only as far as the rate is above the capacity. In one of eight windows of a quiet
+    baseline at 43 % of its capacity, it was 4 times the bound.
     """
     behind_s = step.run["behind_s"]
     if behind_s is None:  # no operation began in the last quarter

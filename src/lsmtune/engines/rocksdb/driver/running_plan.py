@@ -100,7 +100,11 @@ def _between_full_merges(part: Part, rate: float) -> float:
 
 
 def _turned_over(part: Part, steps: Running, tree: int) -> Iterator[Json]:
-    """Yield the phases that replace the baseline's tree by one of the config."""
+    """Yield the phases that replace the baseline's tree by one of the config.
+
+    With blob files, the copy is compacted first. Flushes then contain only keys and references,
+    which never push the baseline's values out of the last level.
+    """
     turns = steps.turn_over
     if Style.of(part.options).blobs:
         yield {"do": "compact"}
@@ -144,7 +148,10 @@ def _without_limit(part: Part, tree: int) -> list[Json]:
 
 
 def _at_rate(part: Part, rate: float, tree: int, step: int) -> Iterator[Json]:
-    """Yield the clients of each kind of operation, and watch reads if the workload has no reads."""
+    """Yield the clients of each kind of operation, and watch reads if the workload has no reads.
+
+    Each kind has clients of its own, so that a stalled write delays no get.
+    """
     load = part.workload
     definition = load.definition_of(Records)
     groups = [
