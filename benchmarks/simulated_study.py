@@ -18,8 +18,8 @@ from typing import Any
 
 from scipy.stats import spearmanr
 
-from lsmtune.analysis.screened import shipped
 from lsmtune.analysis.importance import Runs, runs_of
+from lsmtune.analysis.screened import shipped
 from lsmtune.batch import BatchLine, as_flags
 from lsmtune.knobs.design import design_configs
 from lsmtune.learning.importance import mdi, ped_anova, permutation

@@ -31,8 +31,8 @@ from statistics import median
 import numpy as np
 from scipy.stats import spearmanr
 
-from lsmtune.analysis.screened import shipped
 from lsmtune.analysis.importance import runs_of
+from lsmtune.analysis.screened import shipped
 from lsmtune.api.simulate import run_of
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.learning.models import FOREST, MODELS, fitted_model

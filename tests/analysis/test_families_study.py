@@ -8,9 +8,9 @@ import pytest
 
 from fakes.studies import open_study
 from lsmtune.analysis.claim import claim_of
-from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.importance import runs_of
 from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.screened import screened_lines
 from lsmtune.api.export import deployment, exported
 from lsmtune.batch import read_batch
 from lsmtune.cli.result_lines import summary_lines

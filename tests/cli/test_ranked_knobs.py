@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fakes.studies import open_study
-from lsmtune.analysis.screened import screened_lines, shipped
 from lsmtune.analysis.importance import runs_of
+from lsmtune.analysis.screened import screened_lines, shipped
 from lsmtune.api.continue_study import StoredStudies
 from lsmtune.api.knob_ranking import ranked_knobs
 from lsmtune.api.resolve import name_ranked_knobs

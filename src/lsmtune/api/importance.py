@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.importance import (
     Importance,
     KnobImportance,
@@ -15,6 +14,7 @@ from lsmtune.analysis.importance import (
     runs_of,
     usual_repeats,
 )
+from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, UserError

@@ -5,12 +5,18 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.screened import SHIPPED_VERSION, has_shipped, nearest_shipped, screened_lines, shipped
 from lsmtune.analysis.importance import (
     Runs,
     knob_ranking,
     lasso_ranking,
     runs_of,
+)
+from lsmtune.analysis.screened import (
+    SHIPPED_VERSION,
+    has_shipped,
+    nearest_shipped,
+    screened_lines,
+    shipped,
 )
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import UserError

@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.screened import screened_lines
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
+from lsmtune.analysis.screened import screened_lines
 from lsmtune.api.on_hosts import OnHosts, opened_hosts, session_on
 from lsmtune.engine_traits import ENGINES
 from lsmtune.errors import Argument, LsmtuneError, UserError

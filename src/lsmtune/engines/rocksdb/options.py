@@ -380,8 +380,8 @@ def _number(text: str) -> float | None:
 def option_string(options: str, family: str = DEFAULT_FAMILY) -> str:
     """Return the text of the options that an OPTIONS text sets for a family and the database.
 
-    The driver gets this text, because `rocksdb_get_options_from_string` of all versions reads it. It
-    is `key=value;` for each option. Values are not escaped; one with a semicolon is in braces.
+    The driver gets this text, because `rocksdb_get_options_from_string` of all versions reads it.
+    It is `key=value;` for each option. Values are not escaped; one with a semicolon is in braces.
 
     Options that a trial must not have are left out, such as other folders and levels of logging.
     Options without a value, such as `nullptr`, are left out too.
