@@ -44,9 +44,10 @@ class Sweep(BaseModel):
     """Settings of a controlled experiment: every combination of factor levels is a cell.
 
     The `fixed` settings apply to every cell and to the baseline. Each of `repeats` blocks runs all
-    cells and the baseline in a random order with one workload seed, so that a drift of the machine
-    affects all cells equally.
+    cells and the baseline in a random order with one workload seed.
     """
+
+    # A block keeps its seed, so that a drift of the machine affects all cells equally.
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     _whole_numbers = whole_numbers

@@ -118,7 +118,9 @@ class Protocol(BaseModel):
     quiet_s: float = Field(default=0.25, gt=0, description=PROTOCOL_KEYS["quiet_s"])
     wall_limit_s: float = Field(default=3600, gt=0, description=PROTOCOL_KEYS["wall_limit_s"])
     silence_limit_s: float = Field(default=60, gt=0, description=PROTOCOL_KEYS["silence_limit_s"])
-    window_s: PositiveFloat | None = Field(default=None, description=PROTOCOL_KEYS["window_s"])
+    window_s: PositiveFloat | None = Field(
+        default=None, exclude_if=lambda given: given is None, description=PROTOCOL_KEYS["window_s"]
+    )
 
 
 class Origin(BaseModel):

@@ -96,13 +96,12 @@ class Mix(BaseModel):
 class Workload(BaseModel):
     """A workload: its name and its parameters.
 
-    It is one record for all workloads, because its JSON decides the names of stored studies. What
-    a workload does is in its class (`Definition`).
-
     On an empty store, each client writes `num` records, or `operations` if given. SQL workloads
     have tables instead of records. Parameters without a default exist only in some workloads.
     """
 
+    # One record for all workloads, because its JSON decides the names of stored studies. What a
+    # workload does is in its class (`Definition`).
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     _whole_numbers = whole_numbers
     name: str = Field(default="fillrandom", description=WORKLOAD_KEYS["name"])
