@@ -35,10 +35,11 @@ from lsmtune.analysis.screened import shipped
 from lsmtune.learning.threads import one_thread
 from lsmtune.optimizers.base import Observation, Optimizer, with_pending
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.stats import median_interval, ratio_interval
+from lsmtune.stats import ratio_interval
 from lsmtune.study.foretelling import Simulated, foretelling
 from lsmtune_reproductions.comparison.compare import shipped_model
 from lsmtune_reproductions.comparison.model import Modelled
+from lsmtune_reproductions.comparison.race import median_interval
 from lsmtune_reproductions.comparison.workers import worker_pool
 from lsmtune_reproductions.recipes.jin2022.study import Plan
 

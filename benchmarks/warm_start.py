@@ -25,10 +25,9 @@ from lsmtune.optimizers.base import Earlier, Observation, Optimizer
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, catalogue_of
-from lsmtune.stats import median_interval
 from lsmtune.trials import Base
 from lsmtune_reproductions.comparison.model import Modelled, modelled
-from lsmtune_reproductions.comparison.race import Curve, search, trials_to
+from lsmtune_reproductions.comparison.race import Curve, median_interval, search, trials_to
 from lsmtune_reproductions.recipes.jin2022.study import Plan
 
 RESULTS = Path(__file__).parent / "results" / "warm_start.json"

@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -713,3 +715,20 @@ def test_modules_of_a_crate_have_no_cycle(crate: str) -> None:
 def test_a_planted_cycle_is_found(files: dict[str, str], found: set[str], tmp_path: Path) -> None:
     root = plant(tmp_path, {"lib.rs": "", "d.rs": ""} | files)
     assert {name for cycle in cycles(root) for name in cycle.split(" -> ")} == found
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "scripts"])
+def test_programs_that_no_test_runs_import_what_exists(folder: str) -> None:
+    missing = [
+        f"{path.name}: {node.module}.{alias.name}"
+        for path in sorted((SOURCE.parents[1] / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lsmtune")
+        for alias in node.names
+        if not _exists(node.module or "", alias.name)
+    ]
+    assert missing == []
+
+
+def _exists(module: str, name: str) -> bool:
+    return hasattr(import_module(module), name) or find_spec(f"{module}.{name}") is not None

@@ -12,8 +12,8 @@ from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.spec import make_spec
 from lsmtune.workloads import PROBED, WORKLOADS, Kind, Records, Workload
-from lsmtune.workloads.definition import OPTIONAL, check_workload
 from lsmtune.workloads.records import RECORDS
+from lsmtune.workloads.workload import OPTIONAL, check_workload
 from lsmtune.workloads.ycsb import YCSB
 
 NAMES = sorted(WORKLOADS.built_in)
