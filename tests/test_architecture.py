@@ -732,3 +732,14 @@ def test_programs_that_no_test_runs_import_what_exists(folder: str) -> None:
 
 def _exists(module: str, name: str) -> bool:
     return hasattr(import_module(module), name) or find_spec(f"{module}.{name}") is not None
+
+
+def test_the_files_that_the_picture_names_exist() -> None:
+    top = SOURCE.parents[1]
+    text = (top / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = re.findall(r"[\w/]+\.(?:py|toml|rs)\b", text)
+    roots = [top / name for name in ("src", "tests", "scripts", "benchmarks")]
+    roots += [NATIVE / name / "src" for name in ("lsmdriver", "lsmsim")]
+    there = [path.as_posix() for root in roots for path in root.rglob("*.*")]
+    there += ["/pyproject.toml", "/study.toml"]  # at the root; the user's file
+    assert [name for name in named if not any(one.endswith(f"/{name}") for one in there)] == []
