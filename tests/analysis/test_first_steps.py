@@ -19,7 +19,7 @@ from test_rules import PUT_TOGETHER, RULES, codes, codes_in, the
 from lsmtune.analysis.inspect.applying import Line, lines_to_apply
 from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.findings import FIRST_STEPS, with_step
-from lsmtune.analysis.inspect.first_steps import Change, Step
+from lsmtune.analysis.inspect.first_steps import Change, FirstStep, Step
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.knobs.advice import action, name_in_texts
@@ -455,6 +455,14 @@ def test_an_options_string_has_no_calls(tmp_path: Path) -> None:
 def test_line_to_apply_is_that_of_the_program(code: str, line: Line) -> None:
     log_ = planted_log(code)
     finding = next(finding for finding in log_.findings if finding.code == code)
+    assert lines_to_apply(finding, log_) == (line,)
+
+
+def test_the_block_cache_of_myrocks_has_a_variable_of_its_own() -> None:
+    log_ = planted_log("wal-off")
+    change = Change("block_cache", "raise", str(GIB), str(2 * GIB))
+    finding = replace(log_.findings[0], step=FirstStep("", (change,)))
+    line = Line(f"SET GLOBAL rocksdb_block_cache_size = {2 * GIB}")
     assert lines_to_apply(finding, log_) == (line,)
 
 

@@ -42,6 +42,12 @@ def codes(log: Inspection) -> list[str]:
     return [finding.code for finding in log.findings]
 
 
+def test_a_cell_that_is_too_long_is_no_counter(tmp_path: Path) -> None:
+    long = f"rocksdb_x,{'1' * 200_000}\n"
+    log = inspected(long + "\n".join(f"{key},{value}" for key, value in STATUS.items()), tmp_path)
+    assert log.tickers["rocksdb.l0.hit"] == 2000
+
+
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("spell", [str, str.upper, str.capitalize])
 def test_status_variables_of_myrocks_become_tickers(

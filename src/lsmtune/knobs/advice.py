@@ -58,11 +58,11 @@ class Action:
 
 
 def action(option: str, direction: Direction | None = None) -> Action:
-    """Return the advice on an option by RocksDB's name, with the cost of one direction or of all.
+    """Return the advice on an option by its name in RocksDB or in texts, for a direction or all.
 
     KeyError for an option without advice, or without a cost for the direction.
     """
-    return _actions()[option, direction]
+    return _actions()[_CACHE if option == name_in_texts(_CACHE) else option, direction]
 
 
 @cache

@@ -182,7 +182,7 @@ def _csv(sample: Sample) -> Layer | None:
     for delimiter in _DELIMITERS:
         quoted, places, texts = False, Counter[tuple[int, int]](), []
         for record in _joined(sample.lines):
-            row = _row(record, delimiter)
+            row = csv_row(record, delimiter)
             for place, text in enumerate(row if len(row) > 1 else ()):
                 if count := sum(anchor(line) is not None for line in text.split("\n")):
                     places[place, len(row)] += count
@@ -198,11 +198,12 @@ def _csv(sample: Sample) -> Layer | None:
 
 
 def _of_row(delimiter: str, place: int, record: str) -> Fields | None:
-    row = _row(record, delimiter)
+    row = csv_row(record, delimiter)
     return ([row.pop(place)], row) if len(row) > max(place, 1) else None
 
 
-def _row(record: str, delimiter: str) -> list[str]:
+def csv_row(record: str, delimiter: str) -> list[str]:
+    """Return the cells of a line of CSV; none if a cell is longer than 128 KiB."""
     try:
         return next(csv.reader([record], delimiter=delimiter), [])
     except csv.Error:
@@ -220,7 +221,7 @@ def _joined(lines: Iterable[str], delimiter: str = "", width: int = 0) -> Iterat
     length = is_open = 0
     for line in lines:
         quotes = line.count('"')
-        if held and width and quotes and not quotes & 1 and len(_row(line, delimiter)) == width:
+        if held and width and quotes and not quotes & 1 and len(csv_row(line, delimiter)) == width:
             yield from held
             held, length, is_open = [], 0, 0
         is_open ^= quotes & 1

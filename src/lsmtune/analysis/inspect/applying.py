@@ -90,10 +90,10 @@ def _myrocks(changes: Sequence[Change], family: str) -> Iterator[Line]:
         option = _outer(change.option)
         section, is_known = section_of(option), bool({option, f"{family}.{option}"} & online)
         of_family = f"{family}={{{option}={_text(change)}}}"
-        if (section is None and action(option).online) or (
-            section == DATABASE_SECTION and is_known
-        ):
-            yield Line(f"SET GLOBAL rocksdb_{option} = {_value(change)}")
+        is_own = section is None and action(option).online
+        if is_own or (section == DATABASE_SECTION and is_known):
+            variable = option.replace("cache_capacity", "cache_size")  # MyRocks' own name
+            yield Line(f"SET GLOBAL rocksdb_{variable} = {_value(change)}")
         elif section == DATABASE_SECTION:
             yield Line(f"rocksdb_{option}={_value(change)}", "my.cnf")
         elif is_known:

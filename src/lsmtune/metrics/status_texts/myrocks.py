@@ -4,10 +4,10 @@ The names and forms are those of a run of MyRocks 6.29 in MariaDB 10.11 and of i
 with bars, lines with tabs (`--batch`), `\\G`, and CSV as other clients export it.
 """
 
-import csv
 import re
 from collections.abc import Iterator
 
+from lsmtune.metrics.containers import csv_row
 from lsmtune.metrics.status_texts.names import COLUMNS, PERF_CONTEXT, STALLS, TICKERS
 from lsmtune.metrics.status_texts.perf_context import tickers_of
 from lsmtune.metrics.status_texts.status import StatusText
@@ -112,7 +112,5 @@ def _cells(line: str) -> list[str]:
     bare = line.strip()
     if bare.startswith("|"):
         return bare.strip("|").split("|")
-    for separator in ("\t", ",", ";"):
-        if separator in bare:
-            return next(csv.reader([bare], delimiter=separator), [])
-    return bare.split()
+    separator = next((one for one in ("\t", ",", ";") if one in bare), None)
+    return bare.split() if separator is None else csv_row(bare, separator)
