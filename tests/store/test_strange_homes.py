@@ -187,6 +187,19 @@ def test_a_damaged_study_is_listed(
     assert (row["study"], row["result"]) == ("s", "cannot be read")
 
 
+def test_a_study_without_its_engine_is_listed_with_what_it_asked_for(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["studies", "--json"]) == 0
+    (before,) = json.loads(capsys.readouterr().out)
+    change(home, "UPDATE study SET spec = json_set(spec, '$.engine', ?)", "gone")
+    assert run(["studies", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["engine"], row["result"]) == ("gone", "cannot be read")
+    kept = ("study", "workload", "objective", "runs", "started")
+    assert {key: row[key] for key in kept} == {key: before[key] for key in kept}
+
+
 def test_a_number_of_a_trial_that_is_too_large_is_one_clear_error(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

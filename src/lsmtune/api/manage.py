@@ -89,26 +89,21 @@ def _row(home: Home, name: str) -> dict[str, Any]:
         study = home.study(name)
     except UserError:
         return {**_UNREADABLE, "study": name}
+    load, objective = study.spec.get("workload"), study.spec.get("objective")
+    row = {
+        **_UNREADABLE, "study": name, "engine": study.engine_name,
+        "workload": str(load.get("name")) if isinstance(load, dict) else "",
+        "objective": list(map(str, objective)) if isinstance(objective, list) else [],
+        "runs": home.count_runs(study), "started": study.created_at,
+        "state": "running" if is_locked(home.lock_path(name)) else "",
+    }  # fmt: skip
     try:
         spec = study.settings
-    except UserError:  # the package of its engine is not installed
-        return {
-            **_UNREADABLE, "study": name, "engine": study.engine_name,
-            "runs": home.count_runs(study), "started": study.created_at,
-        }  # fmt: skip
+    except UserError:  # such as without the package of its engine
+        return row
     result, value = _result(home, study)
-    return {
-        "study": study.name,
-        "kind": _kind(spec),
-        "workload": spec.workload.name,
-        "engine": spec.engine,
-        "objective": list(spec.objective),
-        "result": result,
-        "value": value,
-        "runs": home.count_runs(study),
-        "state": _state(home, study, spec),
-        "started": study.created_at,
-    }
+    state = row["state"] or _state(study, spec)
+    return {**row, "kind": _kind(spec), "result": result, "value": value, "state": state}
 
 
 def _result(home: Home, study: StoredStudy) -> tuple[str, float | None]:
@@ -125,10 +120,8 @@ def _kind(spec: StudySettings) -> str:
     return next((name for name, table in tables.items() if table is not None), "tune")
 
 
-def _state(home: Home, study: StoredStudy, spec: StudySettings) -> str:
-    """Return running, finished or interrupted; "" if the kind of study does not keep its end."""
-    if is_locked(home.lock_path(study.name)):
-        return "running"
+def _state(study: StoredStudy, spec: StudySettings) -> str:
+    """Return finished or interrupted; "" if the kind of study does not keep its end."""
     if _kind(spec) != "tune":
         return ""
     return "interrupted" if study.ended is None else "finished"

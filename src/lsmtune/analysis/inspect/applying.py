@@ -92,7 +92,7 @@ def _myrocks(changes: Sequence[Change], family: str) -> Iterator[Line]:
         of_family = f"{family}={{{option}={_text(change)}}}"
         is_own = section is None and action(option).online
         if is_own or (section == DATABASE_SECTION and is_known):
-            variable = option.replace("cache_capacity", "cache_size")  # MyRocks' own name
+            variable = option.replace("block_cache_capacity", "block_cache_size")  # its name
             yield Line(f"SET GLOBAL rocksdb_{variable} = {_value(change)}")
         elif section == DATABASE_SECTION:
             yield Line(f"rocksdb_{option}={_value(change)}", "my.cnf")
