@@ -1,4 +1,4 @@
-"""The hosts of a scheduler beside each other: what each one has, and what differs."""
+"""The hosts of a scheduler: what each one has, and what differs."""
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ _HERE = "this machine"
 _MEMORY_TOLERANCE = 1.1
 """Equal machines may have slightly different memory: firmware takes some of it."""
 _MOST_NAMED = 3
-"""Of a larger group of hosts, only the number is told."""
+"""Of a larger group of hosts, only the number is shown."""
 _UNKNOWN = "unknown"
 _LOOK = "see `lsmtune hosts list`, and the output of `lsmtune worker` on this host"
 

@@ -29,7 +29,7 @@ Settings = dict[str, Value]
 _STEPS = 16
 """A linear range is divided into about this many steps."""
 _LEAST_STEPS = 10
-"""The lowest value of a linear range is at most so many steps."""
+"""The low end of a linear range is at most this many steps."""
 _ROUND_SIZES = ("bytes", "bytes/s")
 _PERIODS = (86_400, 3_600, 60)
 """A day, an hour and a minute in seconds."""

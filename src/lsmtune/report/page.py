@@ -320,7 +320,7 @@ def _windows_title(found: Windows) -> str:
 
 
 def _mean(quantity: _Quantity, window: Sequence[Moment]) -> float:
-    """Return the mean over time; a moment stands for the time since the moment before."""
+    """Return the mean over time. Each moment counts for the time since the one before it."""
     seconds = [moment.second for moment in window]
     lengths = [end - begin for begin, end in zip((0.0, *seconds), seconds, strict=False)]
     return fmean(map(quantity.value, window), lengths)

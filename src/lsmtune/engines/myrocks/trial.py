@@ -88,7 +88,7 @@ class LiveServer:
 
     def change(self, settings: Settings) -> None:
         """Set the options that differ from those that run, and read all of them back."""
-        # Asked anew: a change that was refused half way has set some of it.
+        # The server is asked each time: a change that it refused may be set in part.
         text = newest_options(self._server.files.store).read_text()
         now = self._settings | read_settings(self._catalogue, text, self._server.variables())
         for statement in live_statements(self._catalogue, self._base.options, now, settings):

@@ -65,11 +65,11 @@ class Records:
 
     @property
     def are_remembered(self) -> bool:
-        """Whether a load of ours was at least begun."""
+        """Whether lsmtune has started to load them."""
         return (self._place / _FACTS).exists()
 
     def are_there(self, shape: Mapping[str, Value] | None, counted: float | None) -> bool:
-        """Whether they need not be loaded: they are there, under this shape if one is told.
+        """Whether they are loaded already, with this shape if one is given.
 
         `counted` is about how many records the whole store holds, if that is known.
         """
